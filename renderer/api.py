@@ -292,7 +292,7 @@ class ClaimedName(Struct, frozen=True):
     hostnames: tuple[str, ...]  # empty for all hosts
     model: str
     owner: App | TrafficInput
-    adapter: str = ""  # the OpenModel of the adapter of that name, '' for another name
+    entry: str = ""  # the OpenModel whose entry of the claim has that name, '' for a name that the owner has itself
 
 
 class Inputs(Struct, frozen=True, eq=False):

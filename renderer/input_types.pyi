@@ -250,6 +250,12 @@ class MetricsSpec(TypedDict, total=False):
     turnedOffBy: Sequence[str]
     waiting: str
 
+class ModelsSpec(TypedDict, total=False):
+    livenessProbe: Mapping[str, object]
+    readinessProbe: Mapping[str, object]
+    startupProbe: Mapping[str, object]
+    takes: Sequence[str]
+
 class WorkerSpec(TypedDict, total=False):
     args: Sequence[str]
     lifecycle: Mapping[str, object]
@@ -401,6 +407,7 @@ class EngineSpec(TypedDict, total=False):
     kvCacheOffloading: KvCacheOffloadingSpec
     memory: MemorySpec
     metrics: MetricsSpec
+    models: ModelsSpec
     multiHost: Sequence[MultiHostSpec]
     names: NamesSpec
     notice: str
@@ -505,11 +512,14 @@ class ModelClaimSpec(TypedDict, total=False):
     modelName: str
 
 class ModelSpec(TypedDict, total=False):
+    args: Sequence[str]
     name: str
+    preload: bool
     role: Literal["draft", "lora", "main"]
 
 class ModelClaimsSpec(TypedDict, total=False):
     inferenceFlavors: Sequence[str]
+    loaded: int
     models: Sequence[ModelSpec]
 
 class ServiceSpec(TypedDict, total=False):
@@ -537,6 +547,14 @@ class WorkloadSpec(TypedDict, total=False):
     selector: Mapping[str, str]
     volumeClaimTemplates: Sequence[Mapping[str, object]]
     workerEnvs: Sequence[EnvVar]
+
+class ModelClaimsModelSpec(TypedDict, total=False):
+    name: str
+    role: Literal["draft", "lora", "main"]
+
+class AppModelClaimsSpec(TypedDict, total=False):
+    inferenceFlavors: Sequence[str]
+    models: Sequence[ModelClaimsModelSpec]
 
 class NetworkConfigSpec(TypedDict, total=False):
     subdomainPolicy: Literal["Shared", "UniquePerReplica"]
@@ -590,7 +608,7 @@ class AppSpec(TypedDict, total=False):
     hardening: Literal["default", "off", "openshift", "restricted"]
     kvCacheOffloading: AppKvCacheOffloadingSpec
     modelClaim: ModelClaimSpec
-    modelClaims: ModelClaimsSpec
+    modelClaims: ModelClaimsSpec | AppModelClaimsSpec
     networkConfig: NetworkConfigSpec
     parallelism: ParallelismSpec
     podTemplate: Mapping[str, object]
@@ -619,6 +637,7 @@ class ProviderSpec(TypedDict, total=False):
 
 class BackendSpec(TypedDict, total=False):
     adapter: str
+    model: str
     playground: str
     priority: int
     provider: ProviderSpec

@@ -322,12 +322,13 @@ class TokenLimit(Struct, frozen=True):
     kind: str  # of tokens, the AI gateway's name for it
 
 
-class Adapter(Struct, frozen=True):
-    """A LoRA adapter that an engine loads."""
+class NamedModel(Struct, frozen=True):
+    """A model of a server beside its first one, with a name of its own: an adapter, or one of several main models."""
 
     name: str  # its public name
     name_in_engine: str  # by which requests ask the engine for it
     model: str = ""  # its OpenModel, '' where the engine's options load it
+    task: str = ""  # of a main model, '' for an adapter
 
 
 class RouteName(Struct, frozen=True):
@@ -336,6 +337,7 @@ class RouteName(Struct, frozen=True):
     model: str
     targets: tuple[RouteTarget, ...]
     origin: Origin
+    owned_by: str = ""  # as the gateway lists the model, '' for the owner of the route's first model
 
 
 class RoutePlan(Struct, frozen=True):
@@ -490,7 +492,7 @@ class Plan(Struct, frozen=True):
     host: str = ""  # the host name of its leaders, '' when no route leads there
     backend: str = ""  # its BackendRuntime, '' where none is known
     metrics: Body = {}  # of its BackendRuntime
-    adapters: tuple[Adapter, ...] = ()
+    named_models: tuple[NamedModel, ...] = ()
     pool: PoolPlan | None = None  # in pool mode
     steering: Steering | None = None  # of its picker, for adapters
     interceptor: Interceptor | None = None  # where one holds requests

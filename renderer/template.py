@@ -59,13 +59,15 @@ def compile_template(
     """A function that fills the templates in a tree; None when the tree has none.
 
     A string of one bare word, or a word plus a number, becomes a value of that type, except below a key of `texts`,
-    where it becomes text. Raises TemplateError for an unknown word or an invalid template.
+    where it becomes text. An item of a list that is one bare word whose value is a list becomes the items of that.
+    Raises TemplateError for an unknown word or an invalid template.
     """
     if isinstance(value, str):
         if "{{" not in value:
             return None
         filled = _compile_text(value, known, path)
-        return _as_text(filled) if texts.intersection(path[-2:]) else filled
+        is_item = bool(path) and isinstance(path[-1], int)
+        return _as_text(filled, keeps_list=is_item) if texts.intersection(path[-2:]) else filled
     if isinstance(value, dict):
         fillers = {
             key: filler for key, item in value.items() if (filler := compile_template(item, known, (*path, key), texts))
@@ -77,8 +79,23 @@ def compile_template(
         parts = [
             (i, filler) for i, item in enumerate(value) if (filler := compile_template(item, known, (*path, i), texts))
         ]
-        return _tree_filler(value, parts) if parts else None
+        return _list_filler(value, parts) if parts else None
     return None
+
+
+def _list_filler(value: list[Any], parts: Sequence[tuple[int, Filler]]) -> Filler:
+    """A function that copies a list and fills these items of it."""
+    fill_items = _tree_filler(value, parts)
+    if not any(isinstance(item, str) and _WORD.fullmatch(item) for item in value):
+        return fill_items
+
+    def fill(words: Words) -> object:
+        items = cast("list[object]", fill_items(words))
+        if not any(isinstance(item, tuple) for item in items):
+            return items
+        return [part for item in items for part in (item if isinstance(item, tuple) else (item,))]
+
+    return fill
 
 
 def _tree_filler(value: Any, parts: Sequence[tuple[object, Filler]]) -> Filler:
@@ -161,8 +178,12 @@ def share_maps(value: object) -> Any:
     return value
 
 
-def _as_text(filler: Filler) -> Filler:
-    return lambda words: str(filler(words))
+def _as_text(filler: Filler, *, keeps_list: bool) -> Filler:
+    def fill(words: Words) -> object:
+        value = filler(words)
+        return value if keeps_list and isinstance(value, tuple) else str(value)
+
+    return fill
 
 
 def _compile_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:

@@ -46,7 +46,8 @@ def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
 
 def _adapter_rule(route: RoutePlan, names: Sequence[RouteName]) -> Body:
     """The rule of public names that lead to the same targets."""
-    rule = _rule(replace(route, targets=names[0].targets))
+    first = names[0]
+    rule = _rule(replace(route, targets=first.targets, owned_by=first.owned_by or route.owned_by))
     return {**rule, "matches": [_match(name.model) for name in names]}
 
 

@@ -35,6 +35,7 @@ _ANNOTATIONS = {
     wellknown.MODEL_REVISION: "model revision",
     wellknown.SERVED_MODEL_NAME: _PUBLIC_NAME,
     wellknown.KV_CACHE_MEMORY: "KV cache in memory",
+    wellknown.MODELS: "models",
     wellknown.ADAPTERS: "adapters",
 }
 _MODEL = wellknown.MODEL_NAME

@@ -25,6 +25,7 @@ MODEL_REVISION = OWN_PREFIX + "model-revision"
 WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it
 KV_CACHE_MEMORY = OWN_PREFIX + "kv-cache-memory"  # what a pod keeps outside of its accelerators
 SERVED_MODEL_NAME = OWN_PREFIX + "served-model-name"
+MODELS = OWN_PREFIX + "models"  # the public names of its main models, where it has several
 ADAPTERS = OWN_PREFIX + "adapters"  # the public names of the adapters that it loads
 PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment

@@ -70,9 +70,7 @@ def _item_demands(
     demands = []
     for place in resolve.app_placements(context, item):
         plan = workloads[place.name]
-        adapters = [adapter.model for adapter in plan.adapters if adapter.model]
-        models = [context.inputs.models[name] for name in (plan.model, *adapters)]
-        weights = sum(model.spec.get("facts", {}).get("weightsGiB", 0) for model in models)
+        weights = sum(model.spec.get("facts", {}).get("weightsGiB", 0) for model in place.claimed)
         loads = any(_KEEPS.get(str(volume["name"])) in volume for volume in plan.worker.volumes)
         groups, leader = _max_groups(plan), plan.leader or plan.worker
         pods = [_pod_group(context.inputs, groups, leader, plan.devices)]

@@ -87,8 +87,8 @@ def _claim_origin(claimed: ClaimedName) -> Origin:
     if not isinstance(owner, App):
         return owner.origin("spec", "modelName")
     claims = maps_at(owner.spec, "modelClaims", "models")
-    for i, entry in enumerate(claims if claimed.adapter else ()):
-        if entry.get("name") == claimed.adapter:
+    for i, entry in enumerate(claims if claimed.entry else ()):
+        if entry.get("name") == claimed.entry:
             return owner.origin("spec", "modelClaims", "models", i, "name")
     paths: tuple[Path, ...] = (("servedModelName",), ("modelClaim", "modelName"), ("modelClaims", "models"))
     path = next((path for path in paths if path[0] in owner.spec), None)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 from renderer.resolve import tasks
 
+if TYPE_CHECKING:
+    from renderer.input_types import BackendSpec, FactsSpec
+
 _ONE: Path = ("spec", "modelClaim", "modelName")
 _NAME: Path = ("metadata", "name")
 _ITS_FLAVORS: Path = ("spec", "modelClaim", "inferenceFlavors")
 _Named = tuple[str | None, str, Path]  # name, role, path of the name
+MAIN = "main"
 
 
 class ClaimedModel(Struct, frozen=True):
@@ -29,13 +34,27 @@ class ClaimedModel(Struct, frozen=True):
 class Claim(Struct, frozen=True):
     """The models that an app claims."""
 
-    models: tuple[ClaimedModel, ...]  # main, then draft, then adapters as listed
-    main: OpenModel  # the model of labels, names and flavors
+    models: tuple[ClaimedModel, ...]  # main ones, then draft, then adapters as listed
+    main: OpenModel  # the model of labels, names and flavors: the first main one
     flavors: tuple[str, ...]  # as the claim lists them
     flavors_path: Path  # where it does
     draft: bool = False  # there is a draft model
     adapters: int = 0  # the number of LoRA adapters
     task: str = tasks.CHAT  # of the main model
+    mains: int = 1  # the number of main models, which share one server
+    loaded: int = 1  # how many of these are in memory at once
+
+    @property
+    def others(self) -> tuple[ClaimedModel, ...]:
+        """The main models beside the first one."""
+        return self.models[1 : self.mains]
+
+    @property
+    def known_gib(self) -> float:
+        """The size of all weights that the server loads, as far as facts say it."""
+        if len(self.models) == 1:  # as with most
+            return _facts(self.main).get("weightsGiB") or 0
+        return sum(_facts(entry.model).get("weightsGiB") or 0 for entry in self.models if entry.role != "lora")
 
 
 _ORDER = {"main": 0, "draft": 1, "lora": 2}
@@ -55,11 +74,11 @@ def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     ]
     if len(models) < len(named.models):
         raise Stop
-    draft, adapters = False, 0
+    draft, adapters, mains = False, 0, 1
     if len(models) > 1:
         models.sort(key=lambda entry: _ORDER[entry.role])
         roles = [entry.role for entry in models]
-        draft, adapters = "draft" in roles, roles.count("lora")
+        draft, adapters, mains = "draft" in roles, roles.count("lora"), roles.count(MAIN)
         problems = list(_unfit_adapters(app, models)) if adapters else []
         diagnostics.problems += problems
         if any(problem.code in _UNREADABLE for problem in problems):
@@ -68,7 +87,8 @@ def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
         what, hint = "an adapter, according to its facts", "claim the base model, and this one with role: lora"
         diagnostics.add("E361", app.origin(*models[0].path), name=models[0].model.name, what=what, hint=hint)
     main = models[0].model
-    return Claim(tuple(models), main, named.flavors, named.flavors_path, draft, adapters, tasks.task_of(main))
+    claim = Claim(tuple(models), main, named.flavors, named.flavors_path, draft, adapters, tasks.task_of(main))
+    return claim if mains == 1 else replace(claim, mains=mains, loaded=app.spec["modelClaims"].get("loaded", mains))
 
 
 class _NamedModels(Struct, frozen=True):
@@ -88,11 +108,11 @@ def _named_models(inputs: Inputs, app: App, diagnostics: Collector) -> _NamedMod
         name = single.get("modelName")
         if not name:
             diagnostics.stop("E222", app.origin(*(_ONE if "modelName" in single else _ONE[:-1])))
-        return _NamedModels([(name, "main", _ONE)], tuple(single.get("inferenceFlavors") or ()), _ITS_FLAVORS)
+        return _NamedModels([(name, MAIN, _ONE)], tuple(single.get("inferenceFlavors") or ()), _ITS_FLAVORS)
     if claims is None:
         _stop_without_claim(app, diagnostics)
     names: list[_Named] = [
-        (entry.get("name"), entry.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
+        (entry.get("name"), entry.get("role", MAIN), ("spec", "modelClaims", "models", i, "name"))
         for i, entry in enumerate(claims.get("models") or ())
     ]
     if problem := _impossible_roles(inputs, app, names):
@@ -112,10 +132,10 @@ def _stop_without_claim(app: App, diagnostics: Collector) -> NoReturn:
     diagnostics.stop("E221", app.origin("spec", key=True), field=field)
 
 
-_ONE_MAIN = "keep one, and serve the others with Playgrounds of their own"
+ONE_MAIN = "keep one, and serve the others with Playgrounds of their own"
 
 
-def _facts(model: OpenModel) -> Mapping[str, object]:
+def _facts(model: OpenModel) -> FactsSpec:
     return model.spec.get("facts") or {}
 
 
@@ -123,16 +143,16 @@ def _impossible_roles(inputs: Inputs, app: App, names: list[_Named]) -> Diagnost
     """An error for models that cannot serve together: no main one, several, or a draft beside more than that."""
     if not names:
         return make_diagnostic("E223", app.origin("spec", "modelClaims"))
-    mains = [path for _, role, path in names if role == "main"]
+    mains = [path for _, role, path in names if role == MAIN]
     drafts = [path for _, role, path in names if role == "draft"]
     if not mains:
         return make_diagnostic("E224", app.origin("spec", "modelClaims", "models", key=True))
     if len(mains) > 1:
-        main_names = quoted(name for name, role, _ in names if role == "main")
-        listed = [str(name) for name, role, _ in names if role == "main"]
+        listed = [str(name) for name, role, _ in names if role == MAIN]
         adapters = [name for name in listed if name in inputs.models and "adapter" in _facts(inputs.models[name])]
-        hint = f"write role: lora for {quoted(adapters)}" if adapters else _ONE_MAIN
-        return make_diagnostic("E225", app.origin(*mains[1][:-1]), names=main_names, hint=hint)
+        if adapters or app.kind == "Service":
+            hint = f"write role: lora for {quoted(adapters)}" if adapters else ONE_MAIN
+            return make_diagnostic("E225", app.origin(*mains[1][:-1]), names=quoted(listed), hint=hint)
     count = len([role for _, role, _ in names if role != "lora"])
     if drafts and count != 2:
         return make_diagnostic("E226", app.origin(*drafts[-1][:-1]), count=count)
@@ -167,10 +187,10 @@ def _unfit_adapters(app: App, models: list[ClaimedModel]) -> Iterator[Diagnostic
 
 def main_model(inputs: Inputs, app: App) -> OpenModel | None:
     """The main model of an app; None where it is not known, which others tell."""
-    name = (app.spec.get("modelClaim") or {}).get("modelName")
-    if name is None:
+    name = _single_name(app)
+    if not name:
         entries = (app.spec.get("modelClaims") or {}).get("models") or ()
-        name = next((entry.get("name") for entry in entries if entry.get("role", "main") == "main"), None)
+        name = next((entry["name"] for entry in entries if entry.get("role", MAIN) == MAIN), "")
     return inputs.models.get(name) if name else None
 
 
@@ -193,14 +213,38 @@ def public_name_origin(model: OpenModel, app: App | None = None) -> Origin:
     return Origin(model.document, ("spec", "servedModelName") if "servedModelName" in model.spec else _NAME)
 
 
-def claimed_adapters(inputs: Inputs, app: App) -> dict[str, Path]:
-    """By the name of its OpenModel, the path of each adapter in the claim of an app."""
+class NamedEntry(Struct, frozen=True):
+    """An entry of a claim whose public name its OpenModel alone says: an adapter, or one of several main models."""
+
+    path: Path  # of its name
+    role: str
+
+
+def named_entries(inputs: Inputs, app: App) -> dict[str, NamedEntry]:
+    """Those entries of the claim of an app, by the names of their OpenModels."""
     entries = (app.spec.get("modelClaims") or {}).get("models") or ()
+    roles = [entry.get("role", MAIN) for entry in entries]
+    named_roles = ("lora", MAIN) if roles.count(MAIN) > 1 else ("lora",)
     return {
-        entry["name"]: ("spec", "modelClaims", "models", i, "name")
-        for i, entry in enumerate(entries)
-        if entry.get("role") == "lora" and entry["name"] in inputs.models
+        entry["name"]: NamedEntry(("spec", "modelClaims", "models", i, "name"), role)
+        for i, (entry, role) in enumerate(zip(entries, roles, strict=True))
+        if role in named_roles and entry["name"] in inputs.models
     }
+
+
+def other_model(app: App, backend: BackendSpec) -> str:
+    """The name of the adapter, or of the main model beside the first, to which a backend of a ModelRoute leads in its
+    app; '' for the first main model.
+    """
+    if adapter := backend.get("adapter"):
+        return adapter
+    name, entries = backend.get("model", ""), (app.spec.get("modelClaims") or {}).get("models") or ()
+    mains = [entry["name"] for entry in entries if entry.get("role", MAIN) == MAIN] or [_single_name(app)]
+    return "" if name == mains[0] else name
+
+
+def _single_name(app: App) -> str:
+    return (app.spec.get("modelClaim") or {}).get("modelName") or ""
 
 
 def find_model(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector) -> OpenModel | None:

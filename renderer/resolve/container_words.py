@@ -10,8 +10,7 @@ class ContainerWords(dict[str, object]):
     """Words for the arguments and variables of a container, where texts hold what Kubernetes would read there."""
 
     def __init__(self, literal: Words) -> None:
-        texts = {word: escapes.container_text(value) for word, value in literal.items() if isinstance(value, str)}
-        super().__init__({**literal, **texts})
+        super().__init__({word: _for_container(value) for word, value in literal.items()})
         self.literal = literal  # the words as they are
 
 
@@ -20,7 +19,15 @@ def container_words(words: Words) -> Words:
     for value in words.values():  # no `any`: this runs for each app, over all words
         if isinstance(value, str) and "$" in value:
             return ContainerWords(words)
+        if value and isinstance(value, tuple) and "$" in "".join(value):
+            return ContainerWords(words)
     return words
+
+
+def _for_container(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(map(_for_container, value))
+    return escapes.container_text(value) if isinstance(value, str) else value
 
 
 def literal_words(words: Words) -> Words:

@@ -56,18 +56,24 @@ def chart(rows: Sequence[RouteRow]) -> str:
     # Several public names may lead to one target, so each target is written once.
     ends = {_target_id(line.row, line.leg): (line.row, line.leg) for line in all_lines if line.leg}
     chart_lines += [f"  {end}{_target_node(row, leg)}" for end, (row, leg) in ends.items()]
-    models = {line.leg.workload.model for line in all_lines if line.leg and line.leg.workload}
-    chart_lines += [f"  {_node_id('model', model)}[({_label(model)})]" for model in sorted(models)]
+    served = {
+        (_target_id(line.row, line.leg), line.leg.workload.model)
+        for line in all_lines
+        if line.leg and line.leg.workload
+    }
+    of_nodes = {(end, leg.workload.model) for end, (_, leg) in ends.items() if leg.workload}
+    chart_lines += [f"  {end} --> {_node_id('model', model)}" for end, model in sorted(served - of_nodes)]
+    chart_lines += [f"  {_node_id('model', model)}[({_label(model)})]" for model in sorted({it[1] for it in served})]
     return "\n".join(chart_lines) + "\n"
 
 
 def _name_id(row: RouteRow) -> str:
     """The node id of a public name; the kind is part of it, since an app and a ModelRoute may have the same name,
-    and an adapter, since its app has a name too.
+    and an adapter or further main model, since its app has a name too.
     """
     apps = ("Playground", "Service")
-    adapter = [row.adapter] if row.adapter else []
-    return _node_id("name" if row.kind in apps else row.kind.lower(), row.namespace, row.owner, *adapter)
+    entry = [row.entry] if row.entry else []
+    return _node_id("name" if row.kind in apps else row.kind.lower(), row.namespace, row.owner, *entry)
 
 
 def _name_label(row: RouteRow) -> str:

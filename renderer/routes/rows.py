@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer import resolve
 from renderer.api import App, RenderOptions, TrafficInput
 from renderer.diagnostics import Diagnostic, naming_file
-from renderer.plan import Plan, ProviderPlan, RoutePlan, TokenLimit, TrafficPlan, UnroutedModel
+from renderer.plan import NamedModel, Plan, ProviderPlan, RoutePlan, TokenLimit, TrafficPlan, UnroutedModel
 from renderer.planning import plan_tree
 from renderer.resolve.gateway.settings import gateway_settings
 
@@ -35,6 +35,7 @@ class WorkloadBehind(Struct, frozen=True):
     picker: str  # the name of the pool's picker, '' without a pool
     task: str  # of the model
     adapters: Mapping[str, str] = {}  # the OpenModels of its adapters, by the names in requests to the engine
+    mains: Mapping[str, NamedModel] = {}  # its main models beside the first, by those names
     prefill: tuple[int, int] | None = None  # bounds of the replicas that read prompts, where others decode
 
 
@@ -80,7 +81,7 @@ class RouteRow(Struct, frozen=True):
     limits: tuple[TokenLimit, ...] = ()  # of tokens
     objective_priority: int | None = None  # the priority that a picker gets
     legs: tuple[RouteLeg, ...] = ()
-    adapter: str = ""  # the OpenModel of the adapter that has the name, beside other names of its owner
+    entry: str = ""  # the OpenModel of the adapter or main model that has the name, beside other names of its owner
 
     @property
     def path(self) -> str:
@@ -155,8 +156,16 @@ def _order(row: RouteRow) -> tuple[object, ...]:
 
 
 def _with_workloads(row: RouteRow, workloads: Workloads) -> RouteRow:
-    legs = [leg if leg.provider else replace(leg, workload=workloads.get((row.namespace, leg.to))) for leg in row.legs]
+    legs = [leg if leg.provider else replace(leg, workload=_find_workload(row, leg, workloads)) for leg in row.legs]
     return replace(row, legs=tuple(legs))
+
+
+def _find_workload(row: RouteRow, leg: RouteLeg, workloads: Workloads) -> WorkloadBehind | None:
+    """The workload behind a leg, as it serves the model that the leg asks for."""
+    workload = workloads.get((row.namespace, leg.to))
+    if workload and (main := workload.mains.get(leg.override or row.name)):
+        return replace(workload, model=main.model, called=main.name_in_engine, task=main.task)
+    return workload
 
 
 def _with_steering(row: RouteRow, steerings: Steerings) -> RouteRow:
@@ -215,7 +224,8 @@ def _workload(app: App, plan: Plan, prefill: tuple[int, int] | None) -> Workload
         picker=plan.pool.name if plan.pool else "",
         task=plan.task,
         prefill=prefill,
-        adapters={adapter.name_in_engine: adapter.model or adapter.name for adapter in plan.adapters},
+        adapters={named.name_in_engine: named.model or named.name for named in plan.named_models if not named.task},
+        mains={named.name_in_engine: named for named in plan.named_models if named.task},
     )
 
 
@@ -241,10 +251,10 @@ def _only_reserves(item: TrafficInput) -> bool:
 def _rows(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> Iterator[RouteRow]:
     """The row of a route, and one for each more public name of it."""
     yield _row(item, route, plan)
-    models = {adapter.name: adapter.model for adapter in plan.adapters} if isinstance(plan, Plan) else {}
+    models = {named.name: named.model for named in plan.named_models} if isinstance(plan, Plan) else {}
     for name in route.others:
         row = _row(item, replace(route, model=name.model, targets=name.targets), plan)
-        yield replace(row, adapter=models[name.model])
+        yield replace(row, entry=models[name.model])
 
 
 def _row(item: App | TrafficInput, route: RoutePlan, plan: Plan | TrafficPlan) -> RouteRow:

@@ -156,6 +156,13 @@ def _second_model(role: str, facts: Node | None = None) -> Change:
     return change
 
 
+def _second_main(documents: Documents) -> None:
+    """A second main model, where the engine serves several."""
+    if documents.engine["backendName"] == "ollama":
+        _second_model("main")(documents)
+        documents.app["modelClaims"]["loaded"] = 1
+
+
 def _scale(documents: Documents) -> None:
     waiting = WAITING.get(documents.engine["backendName"])
     pods = {"metric": {"name": waiting}, "target": {"type": "AverageValue", "averageValue": "5"}}
@@ -427,6 +434,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "": nothing,
         "draft": _second_model("draft"),
         "adapter": _second_model("lora", {"adapter": {"rank": 16}}),
+        "second": _second_main,
     },
     "cache": {
         "": nothing,

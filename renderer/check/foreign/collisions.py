@@ -70,7 +70,7 @@ def validate_public_names(objects: Sequence[ForeignObject], names: Sequence[Clai
                 kind = claim.owner.kind
                 field = "spec.servedModelName" if isinstance(claim.owner, App) else "spec.modelName"
                 off = f", or set spec.gateway.mode: off in the {kind}" if isinstance(claim.owner, App) else ""
-                named = f"OpenModel '{claim.adapter}'" if claim.adapter else kind
+                named = f"OpenModel '{claim.entry}'" if claim.entry else kind
                 hint = f"match another name here, or give the {named} another {field}{off}"
                 yield match.index, Finding("W267", match.path, {**words, "hint": hint})
                 break

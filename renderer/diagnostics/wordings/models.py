@@ -114,6 +114,9 @@ MODELS: Final[dict[str, Wording]] = {
     "E233": Wording("'{value}' is not a repository id", "{hint}"),
     "E940": Wording("'{name}' is not the first part of a split file", "{hint}"),
     "E941": Wording("'{value}' is no projector", "{hint}"),
+    "E944": Wording("{what} does not go with {count} main models in one server", "{hint}"),
+    "E945": Wording("{value} models cannot be in memory at once: {what}", "{hint}"),
+    "E946": Wording("{key} {what}", "{hint}"),
     "E942": Wording("{app}: '{backend}' takes no projector", "{hint}"),
     "E943": Wording(
         "{option} says a projector, and so does source.projector of '{model}'",
@@ -212,8 +215,8 @@ MODELS: Final[dict[str, Wording]] = {
         "write somewhat more than the size of the weights, such as 20Gi",
     ),
     "E360": Wording(
-        "in requests the adapter would have the same name as {other}: '{name}'",
-        "give the adapter's OpenModel another servedModelName",
+        "in requests {what} would have the same name as {other}: '{name}'",
+        "{hint}",
     ),
     "W360": Wording(
         "the rank of the adapter '{name}' is unknown, and {backend} refuses to start with one above {most}",
@@ -244,7 +247,7 @@ MODELS: Final[dict[str, Wording]] = {
         "repository, or a folder",
         "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
     ),
-    "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
+    "E369": Wording("the Playground '{app}' has no {what} '{name}'", "{hint}"),
     "W910": Wording(
         "'{kind}' is none of the tasks of models, so it has no effect: the model is served like one for chat",
         "write kind: {task}",

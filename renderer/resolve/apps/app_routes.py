@@ -37,8 +37,8 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
     targets = [pools.pool_target(plans[-1])] if mode == "pool" else route_backends.workload_targets(plans)
     if mode == "pool":
         plans = _add_pool(context, app, plans, diagnostics)
-    names = adapters.route_names(context, app, plans[-1], targets) if plans[-1].adapters else ()
-    if plans[-1].adapters and mode == "pool":
+    names = adapters.route_names(context, app, plans[-1], targets) if plans[-1].named_models else ()
+    if plans[-1].named_models and mode == "pool":
         steering = adapters.steering(context, app, plans[-1], names)
         run_rules_or_stop(SteeredPool(context, settings, steering), diagnostics)
         last = _with_needs(plans[-1], public_names.rewrite_claims(app, steering))
@@ -47,7 +47,7 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
     if has_foreign_route and not names:
         return plans
     request = _request(context, app, plans, targets)
-    if plans[-1].adapters:
+    if plans[-1].named_models:
         request = adapters.with_names(request, names, only_adapters=has_foreign_route)
     route = routing.route(run_rules_or_stop(request, diagnostics))
     needs = (*routing.route_needs(settings, route), *public_names.route_claims(app, settings, route))
@@ -94,6 +94,6 @@ def _request(context: RunContext, app: App, plans: Sequence[Plan], targets: Sequ
 def _has_foreign_route(context: RunContext, app: App, public_name: str) -> bool:
     """Whether a ModelRoute, or an InferenceModel of the same public name, replaces the app's own route."""
     return any(
-        model_route_records.leads_to_main(traffic_input, app.name) or traffic_input.spec["modelName"] == public_name
+        model_route_records.leads_to_main(traffic_input, app) or traffic_input.spec["modelName"] == public_name
         for traffic_input in context.traffic.get((app.namespace, app.name), ())
     )

@@ -19,7 +19,7 @@ from renderer.resolve.apps.model_routes import reachable_workloads, referenced_o
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, public_names, route_backends, routing, task_routes
-from renderer.resolve.gateway.adapter_names import served_names
+from renderer.resolve.gateway.named_models import served_names
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings

@@ -13,10 +13,11 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
 from renderer.kubernetes import wellknown
 from renderer.plan import Plan, ProviderPlan, Rewrite, RouteTarget, Steering, TokenLimit, TrafficPlan
+from renderer.resolve import claims
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing, task_routes
-from renderer.resolve.gateway.adapter_names import find_adapter
+from renderer.resolve.gateway.named_models import find_named
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
@@ -93,9 +94,11 @@ def _share_app(backend: RouteBackend, diagnostics: Collector) -> PlannedBackend:
     run_rules_or_stop(BackendWorkloads(of_app, plans), diagnostics)
     in_pool = task_routes.app_mode(route.context.inputs, app, route.settings) == "pool"
     targets = [pools.pool_target(plans[-1])] if in_pool else route_backends.workload_targets(plans)
-    if "adapter" in spec:
-        adapter, origin = find_adapter(plans[0], spec["adapter"]), backend.adapter_origin
-        targets = [replace(target, model=adapter.name_in_engine if adapter else spec["adapter"]) for target in targets]
+    if name := claims.other_model(app, spec):
+        named, origin = find_named(plans[0], name), backend.model_origin
+        targets = [replace(target, model=named.name_in_engine if named else name) for target in targets]
+        if named and named.task:
+            plans = [replace(plan, model=named.model, task=named.task, context_length=0) for plan in plans]
     pool_share = PoolShare(plans[0], targets[0].model, weight, origin) if in_pool else None
     return PlannedBackend(BackendShare(targets, weight, priority), plans, pool_share=pool_share)
 

@@ -17,7 +17,8 @@ class AppPlacement(Struct, frozen=True):
     """The placement of a workload."""
 
     name: str
-    model: OpenModel
+    model: OpenModel  # whose flavors they are
+    claimed: tuple[OpenModel, ...]  # all models of the claim
     flavors: tuple[Flavor, ...]  # on whose nodes its pods may run, the preferred first
     inftyai_scheduler: bool  # InftyAI's scheduler chooses among them
     claim_origin: Origin  # where the app names the model
@@ -34,7 +35,14 @@ def _place_variant(context: RunContext, app: App) -> AppPlacement:
         claim = replace(claim, flavors=(app.flavor,))
     app_flavors = flavors.choose_placement(context.inputs, context.catalog, app, claim, Collector()).flavors
     inftyai_scheduler = flavors.flavor_policy(context.inputs, app) == flavors.INFTYAI
-    return AppPlacement(app.name, claim.main, app_flavors, inftyai_scheduler, app.origin(*claim.models[0].path))
+    return AppPlacement(
+        name=app.name,
+        model=claim.main,
+        claimed=tuple([entry.model for entry in claim.models]),
+        flavors=app_flavors,
+        inftyai_scheduler=inftyai_scheduler,
+        claim_origin=app.origin(*claim.models[0].path),
+    )
 
 
 def flavor_origin(context: RunContext, placement: AppPlacement, name: str, label: str = "") -> Origin:

@@ -131,7 +131,8 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         host=routing.host(app, settings, mode),
         backend=engine.runtime.name if engine.templated else "",
         metrics=engine.spec.get("metrics") or {},
-        adapters=adapters.plan_adapters(engine, run.adapters, run.served_name)
+        named_models=engine_run.plan_mains(run)
+        or adapters.plan_adapters(engine, run.adapters, run.served_name)
         or lora.loaded_adapters(engine.spec, engine.style, run.served_name, command.args, command.form.names),
         role=_role(command) if app.role else None,
         fit=fit,
@@ -184,6 +185,8 @@ def _workload_annotations(run: EngineRun) -> Body:
         annotations[wellknown.KV_CACHE_MEMORY] = run.offloading.memory
     if run.engine.templated or run.base.app.spec.get("servedModelName"):
         annotations[wellknown.SERVED_MODEL_NAME] = engine_run.client_model_name(run)
+    if run.mains:
+        annotations[wellknown.MODELS] = ", ".join(main.name for main in run.mains)
     if run.adapters:
         annotations[wellknown.ADAPTERS] = ", ".join(adapter.name for adapter in run.adapters)
     return annotations

@@ -13,7 +13,7 @@ from renderer import template
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import GivenNumber, given_options, last_given_number
-from renderer.plan import Adapter
+from renderer.plan import NamedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.text import escapes
 
@@ -42,10 +42,10 @@ def asked_name(rules: AdaptersSpec, served: str, adapter: str) -> str:
     return str(filler({"ModelName": served, "Adapter": adapter})) if filler else adapter
 
 
-def plan_adapters(engine: Engine, adapters: Sequence[EngineAdapter], served: str) -> tuple[Adapter, ...]:
+def plan_adapters(engine: Engine, adapters: Sequence[EngineAdapter], served: str) -> tuple[NamedModel, ...]:
     """The adapters as routes know them."""
     rules = engine.spec.get("adapters") or {}
-    return tuple(Adapter(item.name, asked_name(rules, served, item.name), item.model) for item in adapters)
+    return tuple(NamedModel(item.name, asked_name(rules, served, item.name), item.model) for item in adapters)
 
 
 def can_load(engine: Engine) -> bool:

@@ -151,6 +151,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     refusals: tuple[ConditionalMessage, ...] = ()  # of what this version cannot do
     condition_key: Callable[[Words], object]  # the values that the conditions of `derived` depend on
     multi_host: tuple[MultiHostForm, ...]
+    probes_of_several: Mapping[str, Filler]  # by key, fields that differ where it serves several main models
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
     grace_seconds: int  # the grace period of the pod

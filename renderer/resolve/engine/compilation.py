@@ -203,6 +203,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         derived=_compile_derived(compiler),
         condition_key=_condition_key(engine_spec),
         multi_host=_compile_multi_host(compiler, style),
+        probes_of_several=_compile_probes_of_several(compiler),
         files=_compile_files(compiler),
         steps=_compile_steps(compiler),
         grace_seconds=grace_period.grace_seconds(engine_spec, compiler.constants.drain_sleep),
@@ -345,6 +346,12 @@ def _compile_multi_host(compiler: _Compiler, style: Dialect) -> tuple[MultiHostF
             )
         )
     return tuple(forms)
+
+
+def _compile_probes_of_several(compiler: _Compiler) -> Mapping[str, Filler]:
+    """The fields of its probes that differ where it serves several main models."""
+    form = compiler.engine_spec.get("models") or {}
+    return {key: compiler.compile_tree(("engine", "models", key), form[key]) for key in _PROBES if key in form}
 
 
 def _compile_messages(

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from renderer.engines.dialect import Dialect
-from renderer.plan import Adapter
+from renderer.plan import NamedModel
 from renderer.resolve.engine.adapters import asked_name
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def loaded_adapters(
     engine: EngineSpec, style: Dialect, served: str, args: Sequence[str], names: Set[str] | None = None
-) -> tuple[Adapter, ...]:
+) -> tuple[NamedModel, ...]:
     """The adapters that the options of the preset's `engine.adapters` load; each value is name=path, or JSON.
     `served`: the public name of the model; `names`: the options among the arguments, where they are known.
     """
@@ -26,7 +26,7 @@ def loaded_adapters(
         return ()
     values = _option_values(style, args, options)
     adapters = dict.fromkeys(filter(None, (_adapter_name(value, rule.get("key", "name")) for value in values)))
-    return tuple([Adapter(adapter, asked_name(rule, served, adapter)) for adapter in adapters])
+    return tuple([NamedModel(adapter, asked_name(rule, served, adapter)) for adapter in adapters])
 
 
 def _option_values(style: Dialect, args: Sequence[str], options: Sequence[str]) -> list[str]:

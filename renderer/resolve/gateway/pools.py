@@ -161,7 +161,7 @@ def _picker_words(plan: Plan) -> Mapping[str, object]:
         "Running": metrics["running"],
         "KVUsage": metrics.get("kvUsage", ""),
         # An engine without adapters has no such metric, and the picker would log that for each pod.
-        "Adapters": metrics.get("adapters", "") if plan.adapters else "",
+        "Adapters": metrics.get("adapters", "") if plan.named_models else "",
         "CacheInfo": metrics.get("cacheInfo", ""),
         "CacheBlockSize": metrics.get("cacheBlockSize", ""),
         "CacheBlocks": metrics.get("cacheBlocks", ""),
@@ -172,7 +172,7 @@ def _picker_words(plan: Plan) -> Mapping[str, object]:
 def _picker_config(context: RunContext, picker: Picker, plan: Plan, words: Mapping[str, object]) -> tuple[Body, Body]:
     """The data of a picker's ConfigMap, and the annotations of its pod; cached."""
     has_roles = bool(plan.role)
-    key = picker.name, plan.backend, cache_key(plan.metrics, words["QueueSeconds"], has_roles), bool(plan.adapters)
+    key = picker.name, plan.backend, cache_key(plan.metrics, words["QueueSeconds"], has_roles), bool(plan.named_models)
     if key not in context.picker_configs:
         annotations = context.pod_defaults.annotations
         context.picker_configs[key] = _config_and_annotations(picker.config(words, has_roles), annotations)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
 from renderer.build.route_parts import route_parts
 from renderer.plan import NameClaim, RewriteClaim, RoutePlan, SharedNeed, Steering
-from renderer.resolve.claims import claimed_adapters, public_name
+from renderer.resolve.claims import named_entries, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.shared_needs import needs_of
@@ -64,10 +64,10 @@ def claimed_names(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[ClaimedNa
     owners, names = owners_by_key(inputs), []
     for claim in needs_of(NameClaim, needs):
         owner = owners[claim.owner]
-        adapters = claimed_adapters(inputs, owner) if isinstance(owner, App) else ()
-        adapter = next((name for name in adapters if public_name(inputs.models[name]) == claim.model), "")
+        entries = named_entries(inputs, owner) if isinstance(owner, App) else ()
+        entry = next((name for name in entries if public_name(inputs.models[name]) == claim.model), "")
         hosts = claim.hostnames or tuple(_gateway_hosts(inputs, claim.namespace))
-        names.append(ClaimedName(claim.gateway, hosts, claim.model, owner, adapter))
+        names.append(ClaimedName(claim.gateway, hosts, claim.model, owner, entry))
     return names
 
 

@@ -66,7 +66,7 @@ class RouteRequest(Struct, frozen=True):
     limits: tuple[TokenLimit, ...] = ()
     entries: tuple[int, ...] = ()  # of each target, the index of the entry that names it
     wake_seconds: int = 0  # how long a target may take to start from zero
-    others: tuple[RouteName, ...] = ()  # more public names of the route, of adapters
+    others: tuple[RouteName, ...] = ()  # more public names of the route, of adapters and main models
 
     @property
     def timeouts(self) -> Mapping[str, str]:
@@ -111,7 +111,7 @@ def route(request: RouteRequest) -> RoutePlan:
         hostnames=request.hostnames or gateway_settings.hostnames,
         targets=request.targets,
         request_timeout=timeouts.get("request", _default_timeout(request)),
-        owned_by=request.owner or model.get("ownedBy") or str(spec_default("OpenModel", "ownedBy")),
+        owned_by=request.owner or owner_of(request.open_model),
         origins=partial(_origins, request),
         stream_idle_timeout=timeouts.get("streamIdle", ""),
         created_at=model.get("createdAt") or "",
@@ -123,6 +123,11 @@ def route(request: RouteRequest) -> RoutePlan:
         limits=request.limits,
         others=request.others,
     )
+
+
+def owner_of(model: OpenModel | None) -> str:
+    """The owner of a model as the gateway lists it."""
+    return (model.spec.get("ownedBy") if model else None) or str(spec_default("OpenModel", "ownedBy"))
 
 
 def _is_packable(request: RouteRequest) -> bool:
@@ -194,8 +199,8 @@ def _backend_origins(request: RouteRequest) -> Iterator[tuple[Path, Origin]]:
                 yield (i, "modelNameOverride"), origin.at("provider", "modelName")
             else:
                 yield (i, "name"), origin.at("playground" if "playground" in backend else "service")
-                if "adapter" in backend:
-                    yield (i, "modelNameOverride"), origin.at("adapter")
+                if field := next((key for key in ("adapter", "model") if key in backend), ""):
+                    yield (i, "modelNameOverride"), origin.at(field)
         yield (i, "weight"), origin.at("weight")
 
 

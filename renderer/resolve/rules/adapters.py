@@ -52,7 +52,9 @@ def confusable_names(run: EngineRun) -> Iterator[Diagnostic]:
     names = {served: "the main model"}
     for adapter in adapters:
         if adapter.name in names:
-            yield make_diagnostic("E360", adapter.origin, name=adapter.name, other=names[adapter.name])
+            words = {"what": "the adapter", "other": names[adapter.name], "name": adapter.name}
+            hint = "give the adapter's OpenModel another servedModelName"
+            yield make_diagnostic("E360", adapter.origin, **words, hint=hint)
         names.setdefault(adapter.name, f"the adapter '{adapter.model}'")
         marks = [mark for mark in _MARKS if mark in adapter.name]
         if mark := next(iter(marks), adapter.name[0] if adapter.name[0] in _FIRST else ""):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
-from renderer.resolve.gateway.adapter_names import served_names
 from renderer.resolve.gateway.name_characters import can_be_sent
+from renderer.resolve.gateway.named_models import served_names
 from renderer.resolve.traffic.inference_model import ServedPool, TargetModels, TargetShares, name_hint
 
 

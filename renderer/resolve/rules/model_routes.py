@@ -8,7 +8,6 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, sugg
 from renderer.engines.option_meanings import Meaning, shaping_options
 from renderer.plan import Plan
 from renderer.resolve.gateway import public_names, streaming
-from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.tasks import CHAT, EMBEDDING
 from renderer.resolve.traffic.model_route_records import (
@@ -19,6 +18,7 @@ from renderer.resolve.traffic.model_route_records import (
     leads_to_main,
 )
 
+_NAMING = {"adapter", "model"}  # the fields that say which model of an app a backend leads to
 _OPENAI_VECTORS = "text-embedding-"  # the models of embeddings that OpenAI alone has
 
 
@@ -26,7 +26,7 @@ _OPENAI_VECTORS = "text-embedding-"  # the models of embeddings that OpenAI alon
 def repeated_backend(backend: RouteBackend) -> Iterator[Diagnostic]:
     """An error for a backend that leads to the same models as one before it, with the same priority."""
     if not backend.is_first:
-        name = backend.spec.get("adapter", backend.app_name)
+        name = backend.spec.get(backend.model_field, backend.app_name)
         yield make_diagnostic("E646", backend.origin, name=name)
 
 
@@ -46,15 +46,23 @@ def lost_settings(of_app: AppBackend) -> Iterator[Diagnostic]:
         yield make_diagnostic("W245", backend.origin, name=app.name)
 
 
-@rule(of=BackendWorkloads, when=lambda workloads: "adapter" in workloads.of_app.backend.spec)
-def unknown_adapter(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
-    """An error for an adapter that the app does not have."""
-    backend, plan = workloads.of_app.backend, workloads.plans[0]
-    name = backend.spec["adapter"]
-    if not find_adapter(plan, name):
-        known = [adapter.model or adapter.name for adapter in plan.adapters]
-        hint = suggestion(name, known) if known else "claim one with role lora in its modelClaims, or leave adapter out"
-        yield make_diagnostic("E369", backend.adapter_origin, app=plan.app, name=name, hint=hint)
+@rule(of=BackendWorkloads, when=lambda workloads: not workloads.of_app.backend.spec.keys().isdisjoint(_NAMING))
+def unknown_model(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
+    """An error for an adapter or a main model that the app does not have, or for both in one backend."""
+    of_app, plan = workloads.of_app, workloads.plans[0]
+    backend, field = of_app.backend, of_app.backend.model_field
+    name, is_main = backend.spec[field], field == "model"
+    words = {"app": plan.app, "what": "main model" if is_main else "adapter", "name": name}
+    if backend.spec.keys() >= _NAMING:
+        yield make_diagnostic("E369", backend.model_origin, **words, hint="write adapter or model, not both")
+        return
+    known = [named.model or named.name for named in plan.named_models if bool(named.task) == is_main]
+    known = [plan.model, *known] if is_main else known
+    if name not in known:
+        role = "main" if is_main else "lora"
+        hint = f"claim one with role {role} in its modelClaims, or leave {field} out"
+        hint = suggestion(name, known) if known else hint
+        yield make_diagnostic("E369", backend.model_origin, **words, hint=hint)
 
 
 @rule(of=BackendWorkloads, when=lambda workloads: not workloads.of_app.backend.route.off)
@@ -67,7 +75,7 @@ def lost_name(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
     if not backend.is_first or "servedModelName" not in app.spec:
         return
     over_app = context.traffic[app.namespace, app.name]
-    first = next((other for other in over_app if leads_to_main(other, app.name)), None)
+    first = next((other for other in over_app if leads_to_main(other, app)), None)
     if first is item and all(other.spec["modelName"] != plan.public_name for other in over_app):
         yield make_diagnostic("N676", backend.origin, kind=app.kind, app=app.name, name=plan.public_name)
 

@@ -30,7 +30,7 @@ def listed_names(base: AppBase) -> Iterator[Diagnostic]:
     yield make_diagnostic("W916", base.app.origin("spec", "servedModelName"), **words)
 
 
-@rule(of=AppBase, when=lambda base: not base.claim.main.ours)
+@rule(of=AppBase, when=lambda base: not base.claim.main.ours or base.claim.mains > 1)
 def latest_revision(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for the revision `latest`, which images have and repositories of the hub do not."""
     for claimed in base.claim.models:

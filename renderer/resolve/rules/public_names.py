@@ -9,7 +9,7 @@ from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.kubernetes.gateway_limits import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import NameClaim, RewriteClaim
-from renderer.resolve.claims import claimed_adapters, public_name
+from renderer.resolve.claims import MAIN, named_entries, public_name
 from renderer.resolve.gateway import capacity, public_names, task_routes
 from renderer.resolve.traffic.claims import Claims, NamesOfGateway
 
@@ -53,9 +53,10 @@ def _taken_name(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInp
     field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
     origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
     own_name, route = field in app.spec and app.spec.get(field) == claim.model, "a ModelRoute over both"
-    for name, path in claimed_adapters(inputs, app).items() if isinstance(app, App) and not own_name else ():
+    for name, entry in named_entries(inputs, app).items() if isinstance(app, App) and not own_name else ():
         if public_name(inputs.models[name]) == claim.model:
-            origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
+            field = "model" if entry.role == MAIN else "adapter"
+            origin, route = app.origin(*entry.path), f"a ModelRoute over both, with {field}: {name}"
             hint = f"instead of {name}, claim an OpenModel that has another servedModelName"
             hint += f", or remove {name} from {other.namespace}/{other.name}" if in_pool else ""
     if app.namespace != other.namespace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.handwritten_command import table_entry, usual_port
 from renderer.kubernetes.variable_references import plain_variables
@@ -13,7 +14,7 @@ from renderer.resolve.engine import ports
 from renderer.resolve.rules.adapters import not_loaded
 from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload import host_groups
-from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
+from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, is_asked_directly, served_name_origin
 from renderer.resolve.workload.handwritten_pod import runtime_command
 from renderer.resolve.workload.planned_pod import PlannedPod
 
@@ -28,23 +29,31 @@ def notice(choice: AppEngine) -> Iterator[Diagnostic]:
 
 @rule(of=EngineRun)
 def unfit_name(run: EngineRun) -> Iterator[Diagnostic]:
-    """An error for a served name that the engine cannot have."""
-    name, engine = run.served_name, run.engine
-    keeps_name = engine.templated and run.name_in_engine == name
-    if keeps_name and (hint := names.served_name_hint(engine.spec, name)):
-        origin = served_name_origin(run.base.app, run.base.claim.main)
-        yield make_diagnostic("E414", origin, name=name, backend=engine.runtime.name, hint=hint)
+    """An error for each served name that the engine cannot have."""
+    engine = run.engine
+    for name, name_in_engine, model in _named_mains(run):
+        keeps_name = engine.templated and name_in_engine == name
+        if keeps_name and (hint := names.served_name_hint(engine.spec, name)):
+            origin = served_name_origin(run.base.app, model)
+            yield make_diagnostic("E414", origin, name=name, backend=engine.runtime.name, hint=hint)
 
 
-@rule(of=EngineRun, when=lambda run: run.name_in_engine != run.served_name, after=not_loaded)
+def _named_mains(run: EngineRun) -> Iterator[tuple[str, str, OpenModel]]:
+    """Each main model with its public name and the engine's."""
+    yield run.served_name, run.name_in_engine, run.base.claim.main
+    yield from ((main.name, main.name_in_engine, main.claimed.model) for main in run.mains[1:])
+
+
+@rule(of=EngineRun, when=lambda run: run.name_in_engine != run.served_name or run.mains, after=not_loaded)
 def unreachable_name(run: EngineRun) -> Iterator[Diagnostic]:
-    """A warning for a served name that neither the engine nor a route knows."""
-    app, main = run.base.app, run.base.claim.main
-    if not (run.engine.templated or app.spec.get("servedModelName")) or client_model_name(run) == run.served_name:
+    """A warning for each served name that neither the engine nor a route knows."""
+    app = run.base.app
+    if not (run.engine.templated or app.spec.get("servedModelName")) or not is_asked_directly(run):
         return
-    if "servedModelName" in app.spec or "servedModelName" in main.spec:
-        origin = served_name_origin(app, main)
-        yield make_diagnostic("W233", origin, backend=run.engine.runtime.name, name=run.name_in_engine)
+    for name, name_in_engine, model in _named_mains(run):
+        if name != name_in_engine and ("servedModelName" in app.spec or "servedModelName" in model.spec):
+            origin = served_name_origin(app, model)
+            yield make_diagnostic("W233", origin, backend=run.engine.runtime.name, name=name_in_engine)
 
 
 @rule(of=EngineRun, when=lambda run: "service" in run.base.app.spec, after=refused_by_version)

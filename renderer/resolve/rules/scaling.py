@@ -129,12 +129,15 @@ _DOWNLOADED = ("hub", "objectStore", PULLED)  # kinds of sources that each start
 def short_cooldown(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A warning where KEDA may take away a replica before it has started, once nobody waits for it any more."""
     cooldown, base = scaling.scaler.cooldown if scaling.scaler else None, scaling.run.base
-    weights, source = read_weights(base.claim.main.spec.get("facts") or {}), base.weights[0]
-    if cooldown is None or weights is None:
+    sizes = [read_weights(entry.model.spec.get("facts") or {}) for entry in base.claim.models]
+    if cooldown is None or not any(sizes):
         return
-    is_downloaded = not source.cache and source.kind in _DOWNLOADED
-    per_gib = _SECONDS_PER_READ_GIB + (_SECONDS_PER_GIB if is_downloaded else 0)
-    seconds = math.ceil(per_gib * weights.gib + _SECONDS_BESIDE)
+    spent = float(_SECONDS_BESIDE)
+    for source, weights in zip(base.weights, sizes, strict=True):
+        is_downloaded = not source.cache and source.kind in _DOWNLOADED
+        per_gib = _SECONDS_PER_READ_GIB + (_SECONDS_PER_GIB if is_downloaded else 0)
+        spent += per_gib * (weights.gib if weights else 0)
+    seconds = math.ceil(spent)
     if cooldown.seconds < seconds:
         least = 60 * math.ceil(seconds / 60)
         words = {"model": base.claim.main.name, "seconds": seconds, "cooldown": cooldown.seconds, "least": least}

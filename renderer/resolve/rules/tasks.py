@@ -10,6 +10,7 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect
 from renderer.resolve import tasks
+from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.rules.weights import join_alternatives
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
@@ -36,22 +37,29 @@ def unknown_tasks(models: Sequence[OpenModel]) -> Iterator[Diagnostic]:
 
 
 def _lacks_task(run: EngineRun) -> bool:
-    served = run.engine.spec.get("tasks") or ()
-    return bool(served) and run.base.claim.task not in served
+    return bool(_unserved(run))
+
+
+def _unserved(run: EngineRun) -> list[ClaimedModel]:
+    """The main models whose task the engine lacks."""
+    served, claim = run.engine.spec.get("tasks") or (), run.base.claim
+    if not served or (claim.mains == 1 and claim.task in served):
+        return []
+    return [entry for entry in claim.models[: claim.mains] if tasks.task_of(entry.model) not in served]
 
 
 @rule(of=EngineRun, when=_lacks_task, gate=True)
 def missing_task(run: EngineRun) -> Iterator[Diagnostic]:
-    """An error for a model of a task that the engine lacks."""
-    main, task = run.base.claim.main, run.base.claim.task
+    """An error for each model of a task that the engine lacks."""
     app, name = run.base.app, run.engine.runtime.name
-    path = run.base.claim.models[0].path
-    origin = app.origin(*path) if main.ours else Origin(main.document, _KIND)
-    able = _able_engines(run, task)
-    reason = (run.engine.spec.get("unsupported") or {}).get(task)
-    other = f"set backendName: {join_alternatives(able)}" if able else "write a BackendRuntime for another engine"
-    words = {"app": f"{app.kind} {app.namespace}/{app.label}", "backend": name, "model": main.name, "task": task}
-    yield make_diagnostic("E461", origin, hint="; ".join(filter(None, [reason, other])), **words)
+    for entry in _unserved(run):
+        main, task = entry.model, tasks.task_of(entry.model)
+        origin = app.origin(*entry.path) if main.ours else Origin(main.document, _KIND)
+        able = _able_engines(run, task)
+        reason = (run.engine.spec.get("unsupported") or {}).get(task)
+        other = f"set backendName: {join_alternatives(able)}" if able else "write a BackendRuntime for another engine"
+        words = {"app": f"{app.kind} {app.namespace}/{app.label}", "backend": name, "model": main.name, "task": task}
+        yield make_diagnostic("E461", origin, hint="; ".join(filter(None, [reason, other])), **words)
 
 
 def _able_engines(run: EngineRun, task: str) -> list[str]:

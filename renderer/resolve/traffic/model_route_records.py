@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Origin
 from renderer.plan import Plan, ProviderPlan
+from renderer.resolve.claims import other_model
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.route_backends import BackendShare
@@ -27,7 +28,7 @@ class ModelRoute(Struct, frozen=True, eq=False):
     settings: GatewaySettings
     off: bool  # no route is made, since RenderConfig and all backends turn routes off
     provider_names: Mapping[int, str]  # by index of a backend, the name of its provider's objects
-    first_backends: Mapping[tuple[str, str, int], int]  # by app, adapter and priority, the first backend's index
+    first_backends: Mapping[tuple[str, str, int], int]  # by app, model and priority, the first backend's index
 
 
 def read_model_route(context: RunContext, item: TrafficInput) -> ModelRoute:
@@ -36,14 +37,15 @@ def read_model_route(context: RunContext, item: TrafficInput) -> ModelRoute:
     first_backends: dict[tuple[str, str, int], int] = {}
     for i, backend in enumerate(backends):
         if "provider" not in backend:
-            first_backends.setdefault(_backend_key(backend), i)
+            first_backends.setdefault(_backend_key(context, item, backend), i)
     off = settings.mode == "off" and not any(_wants_route(context, item, backend, settings) for backend in backends)
     return ModelRoute(context, item, settings, off, dict(provider_names(item)), first_backends)
 
 
-def _backend_key(backend: BackendSpec) -> tuple[str, str, int]:
-    app = backend.get("playground") or backend.get("service") or ""
-    return app, backend.get("adapter", ""), backend.get("priority", 0)
+def _backend_key(context: RunContext, item: TrafficInput, backend: BackendSpec) -> tuple[str, str, int]:
+    name = backend.get("playground") or backend.get("service") or ""
+    app = context.apps.get((item.namespace, name))
+    return name, other_model(app, backend) if app else "", backend.get("priority", 0)
 
 
 def _wants_route(context: RunContext, item: TrafficInput, backend: BackendSpec, settings: GatewaySettings) -> bool:
@@ -64,10 +66,10 @@ def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
             yield i, name
 
 
-def leads_to_main(item: TrafficInput, app: str) -> bool:
-    """Whether a ModelRoute leads to the main model of the app of this name in its namespace."""
+def leads_to_main(item: TrafficInput, app: App) -> bool:
+    """Whether a ModelRoute of the namespace of an app leads to its first main model."""
     return item.kind == "ModelRoute" and any(
-        app in (backend.get("playground"), backend.get("service")) and "adapter" not in backend
+        app.name in (backend.get("playground"), backend.get("service")) and not other_model(app, backend)
         for backend in item.spec["backends"]
     )
 
@@ -87,7 +89,7 @@ class RouteBackend(Struct, frozen=True, eq=False):
     @property
     def is_first(self) -> bool:
         """Whether no backend before it leads to the same models with the same priority."""
-        return self.route.first_backends[_backend_key(self.spec)] == self.index
+        return self.route.first_backends[_backend_key(self.route.context, self.route.item, self.spec)] == self.index
 
     @property
     def field(self) -> Literal["playground", "service", "provider"]:
@@ -105,9 +107,14 @@ class RouteBackend(Struct, frozen=True, eq=False):
         return self.route.item.origin("spec", "backends", self.index, self.field)
 
     @property
-    def adapter_origin(self) -> Origin:
-        """Where its adapter is said."""
-        return self.route.item.origin("spec", "backends", self.index, "adapter")
+    def model_field(self) -> Literal["adapter", "model"]:
+        """The field that says which model of the app it leads to."""
+        return "adapter" if "adapter" in self.spec else "model"
+
+    @property
+    def model_origin(self) -> Origin:
+        """Where it is said which one."""
+        return self.route.item.origin("spec", "backends", self.index, self.model_field)
 
 
 class AppBackend(Struct, frozen=True, eq=False):

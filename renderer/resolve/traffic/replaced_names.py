@@ -32,7 +32,7 @@ def _replaced_names(inputs: Inputs) -> Iterator[ReplacedName]:
     route_names = {(item.namespace, item.spec["modelName"]) for item in inputs.traffic}
     routes = [item for item in inputs.traffic if item.kind == "ModelRoute"]
     for app in (*inputs.apps, *inputs.outside_apps) if routes else ():
-        over_app = (item for item in routes if item.namespace == app.namespace and leads_to_main(item, app.name))
+        over_app = (item for item in routes if item.namespace == app.namespace and leads_to_main(item, app))
         route, model = next(over_app, None), claims.main_model(inputs, app)
         name = claims.public_name(model, app) if model else ""
         if route and name and (app.namespace, name) not in route_names:

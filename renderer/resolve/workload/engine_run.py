@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Located, Origin, Path, Stop
 from renderer.engines.given_options import last_whole_number
-from renderer.resolve import claims, flavors
+from renderer.plan import NamedModel
+from renderer.resolve import claims, flavors, tasks
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached
@@ -27,7 +28,7 @@ from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.kv_offloading import KVOffloading, SumOrigin
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallel_sizes import resolve_parallelism, size_origin
-from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.engine.template_words import NO_OFFLOADING, ONE_MODEL
 from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
@@ -76,6 +77,15 @@ class EngineChoice(AppEngine, frozen=True):
     resources: MergedResources
 
 
+class MainModel(Struct, frozen=True):
+    """One of several main models that an engine serves."""
+
+    claimed: ClaimedModel
+    name: str  # its public name
+    name_in_engine: str
+    path: str  # of its weights, '' where the engine pulls them
+
+
 class EngineRun(EngineChoice, frozen=True):
     """How an engine, in the version that runs, serves an app."""
 
@@ -88,6 +98,7 @@ class EngineRun(EngineChoice, frozen=True):
     slots: int  # requests at once that share a context
     multi_host: MultiHostForm | None  # how several hosts serve a replica, None for one
     adapters: tuple[EngineAdapter, ...]  # of the claim
+    mains: tuple[MainModel, ...] = ()  # of the claim, where there are several
 
     @property
     def tag(self) -> str:
@@ -147,6 +158,9 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
     served_name = claims.public_name(main, base.app)
     slots = _slots(choice)
     words = _template_words(choice, size, served_name, slots, host_groups.rank_port_count(size.parallelism, mode))
+    mains = _main_models(choice.base, engine) if base.claim.mains > 1 else ()
+    if mains:
+        words |= _words_of_mains(base, mains)
     if offloading:
         ranks = size.parallelism.local_ranks
         words |= kv_offloading.offloading_words(engine, offloading, size.accelerator, ranks, diagnostics)
@@ -165,6 +179,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         slots=slots,
         multi_host=host_groups.find_form(engine, size.parallelism, words),
         adapters=_engine_adapters(base, engine) if base.claim.adapters else (),
+        mains=mains,
     )
 
 
@@ -282,11 +297,15 @@ def client_model_name(run: EngineRun) -> str:
     """The model name that clients send: the public name where a route replaces it, or where the engine accepts any
     name; else the name that the engine knows.
     """
+    return run.name_in_engine if is_asked_directly(run) else run.served_name
+
+
+def is_asked_directly(run: EngineRun) -> bool:
+    """Whether clients have to send the names that the engine knows: no route replaces them, and it refuses others."""
     context, app = run.base.context, run.base.app
-    name_matters = run.engine.spec.get("servedName") in ("directory", "model")
-    if name_matters and task_routes.app_mode(context.inputs, app, gateway_settings(context, app.namespace)) == "off":
-        return run.name_in_engine
-    return run.served_name
+    if run.engine.spec.get("servedName") not in ("directory", "model"):
+        return False
+    return task_routes.app_mode(context.inputs, app, gateway_settings(context, app.namespace)) == "off"
 
 
 def _template_words(
@@ -297,7 +316,7 @@ def _template_words(
     draft = base.weights[1] if base.claim.draft else None
     return {
         "ModelPath": _model_path(engine, main, base.skip_loaders),
-        "ModelName": main.name if main.kind == PULLED else served_name,
+        "ModelName": _own_name(main, served_name),
         "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
         "ProjectorPath": main.projector,
         "Revision": main.revision,
@@ -323,6 +342,7 @@ def _template_words(
         "Region": main.words.get("Region", ""),
         "Anonymous": main.words.get("Anonymous", False),
         **NO_OFFLOADING,
+        **ONE_MODEL,
         "Adapters": base.claim.adapters,
         "Role": base.app.role,
         "Task": base.claim.task,
@@ -340,6 +360,38 @@ def _model_path(engine: backend_runtime.Engine, weights: Weights, skip_loaders: 
     if engine.templated and weights.kind == "objectStore":
         return weights.scheme + weights.address[weights.address.index("://") :]
     return weights.address
+
+
+def _own_name(weights: Weights, public_name: str) -> str:
+    """The name of a model in its files: that by which the engine pulls it, else the public one."""
+    return weights.name if weights.kind == PULLED else public_name
+
+
+def _main_models(base: AppBase, engine: backend_runtime.Engine) -> tuple[MainModel, ...]:
+    """The main models of a claim that has several, for its engine."""
+    models = []
+    for claimed, weights in zip(base.claim.models[: base.claim.mains], base.weights, strict=False):
+        name, path = claims.public_name(claimed.model), _model_path(engine, weights, base.skip_loaders)
+        own_name = _own_name(weights, name)
+        words = {"ModelName": own_name, "ModelPath": path, "Skip": base.skip_loaders, "Source": weights.kind}
+        in_engine = backend_runtime.name_in_engine(engine, name, words)
+        models.append(MainModel(claimed, name, in_engine, "" if weights.kind == PULLED else path))
+    return tuple(models)
+
+
+def plan_mains(run: EngineRun) -> tuple[NamedModel, ...]:
+    """The main models beside the first, as routes know them."""
+    models = [(main, main.claimed.model) for main in run.mains[1:]]
+    return tuple([NamedModel(main.name, main.name_in_engine, it.name, tasks.task_of(it)) for main, it in models])
+
+
+def _words_of_mains(base: AppBase, mains: Sequence[MainModel]) -> dict[str, object]:
+    return {
+        "Models": len(mains),
+        "Loaded": base.claim.loaded,
+        "ModelNames": tuple(main.name_in_engine for main in mains),
+        "ModelFiles": tuple(text for main in mains for text in (main.name_in_engine, main.path)),
+    }
 
 
 def _engine_adapters(base: AppBase, engine: backend_runtime.Engine) -> tuple[EngineAdapter, ...]:

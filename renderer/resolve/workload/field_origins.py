@@ -23,7 +23,7 @@ from renderer.resolve.chosen_backend import backend_origin
 from renderer.resolve.engine import arg_merge, disaggregation, grace_period
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, own_size_origin
-from renderer.resolve.engine.template_words import HOST_WORDS, LISTEN_ADDRESS, NO_OFFLOADING
+from renderer.resolve.engine.template_words import HOST_WORDS, LISTEN_ADDRESS, NO_OFFLOADING, ONE_MODEL
 from renderer.resolve.flavors import accelerator_tolerations, flavor_origins, param_origin
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pod_origins
@@ -183,6 +183,8 @@ def _own_env_origins(app: App, part: str, pod: Pod, env: _LayerOrigins) -> _Orig
 
 def _annotation_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     base = run.base
+    if run.mains:
+        yield wellknown.MODELS, base.app.origin("spec", "modelClaims", "models")
     if origin := backend_origin(base.context.inputs, base.app):
         yield wellknown.BACKEND, origin
     yield wellknown.ENGINE_VERSION, run.version_layers[-1].origin
@@ -259,7 +261,9 @@ def _pod_origins(run: EngineRun) -> _Origins:
             yield (*_POD, field), hardening_origin(context, app)
         yield (*_POD, "containers", 0, "securityContext"), hardening_origin(context, app)
     for key in (*_PROBES, "lifecycle"):  # where podTemplate keeps them
-        yield (*_POD, "containers", 0, key), run.engine.origin.at(key)
+        of_several = run.mains and key in run.engine.probes_of_several
+        origin = run.engine.origin.at("engine", "models", key) if of_several else run.engine.origin.at(key)
+        yield (*_POD, "containers", 0, key), origin
 
 
 def _item_origins(scaling: PlannedScaling) -> _Origins:
@@ -312,6 +316,8 @@ def _word_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield from ((word, base.context.inputs.config.origin(*LISTEN_ADDRESS)) for word in HOST_WORDS)
     yield "ModelName", claims.public_name_origin(main, app)
+    for word in ONE_MODEL if run.mains else ():
+        yield word, app.origin("spec", "modelClaims", "loaded" if word == "Loaded" else "models")
     resource = next((name for name in place.limits if "/" in name), "")
     if resource and base.flavor:
         for word in ("Accelerator", *(("TP",) if run.size.parallelism.data == 1 else ())):

@@ -76,7 +76,7 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
     """
     run = command.run
     facts, options, parallelism = run.base.claim.main.spec.get("facts"), run.engine.memory, run.size.parallelism
-    if not facts or not options:
+    if not facts or not options or run.mains:  # nobody knows which of several models share the memory at a time
         return None
     accelerator = accelerator_type(run)
     weights = read_weights(facts) if accelerator else None
@@ -118,7 +118,7 @@ def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
     """
     run = command.run
     facts, parallelism, accelerator = run.base.claim.main.spec.get("facts"), run.size.parallelism, run.size.accelerator
-    if not facts or not run.engine.memory or not accelerator.number:
+    if not facts or not run.engine.memory or not accelerator.number or run.mains:
         return None
     if (weights := read_weights(facts)) is None:
         if _SIZES.isdisjoint(facts):  # nobody began to say them

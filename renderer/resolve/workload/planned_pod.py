@@ -13,6 +13,7 @@ from renderer.diagnostics import Collector, Origin, Path
 from renderer.kubernetes.json_values import as_map, map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
+from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import disaggregation, kv_offloading, ports, preparation, startup_probe
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.kube import api_defaults, images
@@ -70,9 +71,12 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
     shell = run.engine.shell(run.words)
     if run.multi_host:
         shell = host_groups.adapt_shell(shell, run.multi_host, run.words)
+    if run.mains:
+        shell = _with_probes_of_several(shell, run)
     setup = _prepare(run)
     needs = base.pod_needs
-    if run.engine.templated and base.weights[0].kind == PULLED and not needs.loads:
+    pulls = any(weights.kind == PULLED for weights in base.weights[: base.claim.mains])
+    if run.engine.templated and pulls and not needs.loads:
         needs = without_model_volume(needs)  # docs/design/presets.md#weights-of-pulling-engines
     parts = RunnerParts(
         container=_runner(command, shell, needs),
@@ -92,6 +96,13 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
     return PlannedPod(command, shell.command, setup, generated, pod, patched.origins)
 
 
+def _with_probes_of_several(shell: Container, run: EngineRun) -> Container:
+    """The runner with the probes that ask for each of its main models."""
+    body, words = shell.body(), literal_words(run.words)
+    probes = {key: {**map_at(body, key), **as_map(fill(words))} for key, fill in run.engine.probes_of_several.items()}
+    return Container.read(body | probes)
+
+
 def image_security(run: EngineRun) -> SecuritySpec:
     """`security` of the preset's variant, else of the preset."""
     security: SecuritySpec = run.size.variant.get("security") or run.engine.spec.get("security") or {}
@@ -107,7 +118,7 @@ def _prepare(run: EngineRun) -> Preparation:
 
 
 def _runner(command: EngineProcess, shell: Container, needs: PodNeeds) -> Container:
-    run, facts = command.run, command.run.base.claim.main.spec.get("facts") or {}
+    run = command.run
     image = images.with_tag(run.size.images[-1].value, run.tag)
     return replace(
         shell,
@@ -116,7 +127,7 @@ def _runner(command: EngineProcess, shell: Container, needs: PodNeeds) -> Contai
         env=add_credentials(run.base.pod_needs, command.env),
         ports=_container_ports(run),
         resources=_resources(run, needs),
-        startup_probe=startup_probe.startup_probe(run.engine, shell.startup_probe, facts.get("weightsGiB") or 0),
+        startup_probe=startup_probe.startup_probe(run.engine, shell.startup_probe, run.base.claim.known_gib),
     )
 
 

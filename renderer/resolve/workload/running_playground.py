@@ -140,7 +140,8 @@ def _facts(planned: PlannedPod) -> Mapping[str, object]:
     base = planned.run.base
     model = base.claim.main
     known = base.context.known_engines.model_facts(text_at(model.spec, "source", "modelHub", "modelID"))
-    return {**known, **map_at(model.spec, "facts")}
+    facts = {**known, **map_at(model.spec, "facts")}
+    return {**facts, "weightsGiB": base.claim.known_gib} if base.claim.mains > 1 else facts
 
 
 def _written_variables(planned: PlannedPod, prefix: str) -> Iterator[tuple[str, Origin]]:

@@ -70,7 +70,8 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
     scaler = _plan_scaler(planned, wakes_by, diagnostics)
     interceptor = None
     if scaler and wakes_by == "interceptor":
-        public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
+        others = [*(main.name for main in run.mains[1:]), *(adapter.name for adapter in run.adapters)]
+        public_names = [run.served_name, *others]
         interceptor = keda_triggers.interceptor(context, app, public_names, scaler)
     return PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
 

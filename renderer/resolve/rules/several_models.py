@@ -1,0 +1,137 @@
+"""What does not go with several main models in one server, and with what a claim says of each
+(docs/sources.md#several-models).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, quoted, rule
+from renderer.resolve.claims import MAIN, ONE_MAIN, public_name_origin
+from renderer.resolve.gateway import task_routes
+from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.workload.claimed import AppBase
+from renderer.resolve.workload.engine_run import AppEngine, EngineRun
+
+_CLAIMS = ("spec", "modelClaims")
+_OF_ONE = ("args", "preload")  # keys of an entry that are about this model alone
+
+
+def _has_several(of_app: AppEngine) -> bool:
+    """Whether the app claims several main models."""
+    return of_app.base.claim.mains > 1
+
+
+@rule(of=AppEngine, when=_has_several, gate=True)
+def no_place(of_app: AppEngine) -> Iterator[Diagnostic]:
+    """An error for several main models of an engine that serves one, which names those that serve several."""
+    base, engine = of_app.base, of_app.engine
+    if "models" in engine.spec:
+        return
+    runtimes = base.context.inputs.runtimes
+    able = [name for name, runtime in runtimes.items() if "models" in (runtime.spec.get("engine") or {})]
+    names = quoted(entry.model.name for entry in base.claim.models[: base.claim.mains])
+    hint = f"{ONE_MAIN}; backends that serve several: {quoted(able)}"
+    yield make_diagnostic("E225", base.app.origin(*base.claim.models[1].path[:-1]), names=names, hint=hint)
+
+
+@rule(of=AppEngine, when=_has_several, after=no_place)
+def beside_several(of_app: AppEngine) -> Iterator[Diagnostic]:
+    """An error for all that is made for one model."""
+    for origin, what, hint in _unfit(of_app):
+        yield make_diagnostic("E944", origin, count=of_app.base.claim.mains, what=what, hint=hint)
+
+
+def _unfit(of_app: AppEngine) -> Iterator[tuple[Origin, str, str]]:
+    """What does not go with several main models, in words, where it is said, and what to do instead. What the engine
+    does with no model is told elsewhere.
+    """
+    base, app, able = of_app.base, of_app.base.app, of_app.engine.spec
+    adapter = next((entry for entry in base.claim.models if entry.role == "lora"), None)
+    if adapter:
+        hint = "serve the model with its adapters by a Playground of its own"
+        yield app.origin(*adapter.path[:-1]), "an adapter", hint
+    if "servedModelName" in app.spec:
+        hint = "write it in the OpenModels instead: each model has its own"
+        yield app.origin("spec", "servedModelName", key=True), "servedModelName", hint
+    for key in ("disaggregation", "kvCacheOffloading"):
+        if key in app.spec and key in able:
+            yield app.origin("spec", key, key=True), key, f"leave it out, or {ONE_MAIN}"
+    settings = gateway_settings(base.context, app.namespace)
+    if "metrics" in able and task_routes.app_mode(base.context.inputs, app, settings) == "pool":
+        origin = app.origin(*_CLAIMS, "models")
+        if "mode" in (app.spec.get("gateway") or {}):
+            origin = app.origin("spec", "gateway", "mode")
+        yield origin, "gateway.mode: pool", "set spec.gateway.mode: backend: a picker knows one model of each pod"
+    schemas = [task_routes.schema_for(base.context.inputs, app, entry.model) for entry in base.claim.models]
+    for entry, schema in zip(base.claim.models[: base.claim.mains], schemas, strict=False):
+        if schema != schemas[0]:
+            what = f"'{entry.model.name}', to which another kind of route leads than to '{base.claim.main.name}',"
+            yield app.origin(*entry.path), what, "serve it with a Playground of its own"
+
+
+@rule(of=EngineRun, when=_has_several)
+def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for replicas of several hosts."""
+    hosts = run.size.parallelism.hosts
+    if hosts > 1 and run.multi_host:
+        words = {"what": f"a replica of {hosts} pods", "hint": f"use one pod, or {ONE_MAIN}"}
+        yield make_diagnostic("E944", run.size_origin, count=len(run.mains), **words)
+
+
+@rule(of=EngineRun, when=_has_several)
+def shared_names(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for two main models of one name: clients could not tell them apart, or the engine."""
+    names: dict[str, str] = {}
+    for main in run.mains:
+        model = main.claimed.model
+        for name in dict.fromkeys((main.name, main.name_in_engine)):
+            if name in names:
+                origin = run.base.app.origin(*main.claimed.path)
+                if model.name != names[name] and name == main.name and not model.ours:
+                    origin = public_name_origin(model)
+                words = {"what": f"the model '{model.name}'", "other": f"'{names[name]}'", "name": name}
+                hint = "give one of the OpenModels another servedModelName"
+                if model.name == names[name]:
+                    hint = "claim each model once"
+                elif name != main.name:
+                    hint = f"the engine has one model of that name: give '{names[name]}' another servedModelName"
+                yield make_diagnostic("E360", origin, **words, hint=hint)
+                break
+        names |= dict.fromkeys((main.name, main.name_in_engine), model.name)
+
+
+@rule(of=AppBase, when=lambda base: "modelClaims" in base.app.spec)
+def settings_of_models(base: AppBase) -> Iterator[Diagnostic]:
+    """An error for what a claim says of single models where it has one main model, and for a number of models in memory
+    that it cannot have.
+    """
+    app, claims = base.app, base.app.spec["modelClaims"]
+    if base.claim.mains == 1:
+        places: list[Path] = [(*_CLAIMS, "loaded")] if "loaded" in claims else []
+        entries = claims["models"]
+        places += [(*_CLAIMS, "models", i, key) for i, entry in enumerate(entries) for key in _OF_ONE if key in entry]
+        for path in places:
+            hint = "write backendRuntimeConfig.args instead" if path[-1] == "args" else "leave it out"
+            words = {"key": path[-1], "what": "is for several main models in one server"}
+            yield make_diagnostic("E946", app.origin(*path, key=True), **words, hint=hint)
+        return
+    preloaded = len([entry for entry in claims["models"] if entry.get("preload")])
+    loaded, mains = base.claim.loaded, base.claim.mains
+    if not preloaded <= loaded <= mains:
+        what = f"there are {mains}" if loaded > mains else f"{preloaded} are preloaded"
+        hint = f"write {mains}, or leave it out" if loaded > mains else f"write at least {preloaded}"
+        yield make_diagnostic("E945", app.origin(*_CLAIMS, "loaded"), value=loaded, what=what, hint=hint)
+
+
+@rule(of=AppEngine, when=_has_several, after=no_place)
+def settings_without_effect(of_app: AppEngine) -> Iterator[Diagnostic]:
+    """An error for each setting of a single model that its engine cannot follow."""
+    base, engine = of_app.base, of_app.engine
+    takes, reasons = engine.spec["models"].get("takes") or (), engine.spec.get("unsupported") or {}
+    for i, entry in enumerate(base.app.spec["modelClaims"]["models"]):
+        for key in _OF_ONE:
+            if key in entry and key not in takes and entry.get("role", MAIN) == MAIN:
+                what = f"has no effect on '{engine.runtime.name}'"
+                origin = base.app.origin(*_CLAIMS, "models", i, key, key=True)
+                yield make_diagnostic("E946", origin, key=key, what=what, hint=reasons.get(key) or "leave it out")
