@@ -250,7 +250,15 @@ class MetricsSpec(TypedDict, total=False):
     turnedOffBy: Sequence[str]
     waiting: str
 
+class ModelsFileSpec(TypedDict, total=False):
+    args: Sequence[str]
+    path: str
+    preload: str
+    server: Sequence[str]
+
 class ModelsSpec(TypedDict, total=False):
+    file: ModelsFileSpec
+    lifecycle: Mapping[str, object]
     livenessProbe: Mapping[str, object]
     readinessProbe: Mapping[str, object]
     startupProbe: Mapping[str, object]

@@ -23,6 +23,8 @@ VALUES: dict[str, Any] = {
     "Loaded": 1,
     "ModelNames": ("qwen3-0.6b", "other"),
     "ModelFiles": ("qwen3-0.6b", "/workspace/models/m.gguf", "other", ""),
+    "OpenModels": ("qwen3-0--6b", "other"),
+    "Preloaded": ("other",),
     "Revision": "main",
     "DraftRevision": "",
     "Hub": "Huggingface",

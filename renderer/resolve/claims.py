@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -230,6 +230,12 @@ def named_entries(inputs: Inputs, app: App) -> dict[str, NamedEntry]:
         for i, (entry, role) in enumerate(zip(entries, roles, strict=True))
         if role in named_roles and entry["name"] in inputs.models
     }
+
+
+def entry_of(app: App, claimed: ClaimedModel) -> Mapping[str, Any]:
+    """The entry of `modelClaims` of a claimed model; an empty one for `modelClaim`."""
+    index = claimed.path[3] if len(claimed.path) > 4 else None
+    return cast("Mapping[str, Any]", app.spec["modelClaims"]["models"][index]) if isinstance(index, int) else {}
 
 
 def other_model(app: App, backend: BackendSpec) -> str:

@@ -158,7 +158,7 @@ def _second_model(role: str, facts: Node | None = None) -> Change:
 
 def _second_main(documents: Documents) -> None:
     """A second main model, where the engine serves several."""
-    if documents.engine["backendName"] == "ollama":
+    if documents.engine["backendName"] in ("llamacpp", "ollama"):
         _second_model("main")(documents)
         documents.app["modelClaims"]["loaded"] = 1
 

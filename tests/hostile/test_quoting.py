@@ -196,7 +196,7 @@ IN_PRESETS = {
         *("EnginePort", "LocalRanks", "LocalRanks"),  # numbers, in scripts
         *("Path|json", "DraftModelPath|json", "DraftModelPath|json", "DraftRevision|json"),
     ],
-    "backends/llamacpp.yaml": ["DrainSleep", "Port"],
+    "backends/llamacpp.yaml": ["DrainSleep", "Port", "Port", "DrainSleep", "Port"],
     "backends/sglang.yaml": ["EnginePort"],
 }
 

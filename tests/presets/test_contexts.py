@@ -7,6 +7,7 @@ The memory is the pod's limit, or its request where no limit is written. What is
 
 from __future__ import annotations
 
+import configparser
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -60,7 +61,8 @@ def options(args: list[str]) -> dict[str, str]:
 
 def servers(text: str) -> Iterator[Server]:
     """The llama-servers among rendered manifests."""
-    for body in yaml.safe_load_all(text):
+    bodies = list(yaml.safe_load_all(text))
+    for body in bodies:
         if body["kind"] != "LeaderWorkerSet":
             continue
         annotations = body["metadata"]["annotations"]
@@ -73,7 +75,15 @@ def servers(text: str) -> Iterator[Server]:
         ]
         resources = runner["resources"]
         amount = resources.get("limits", {}).get("memory") or resources["requests"]["memory"]
-        yield Server(body["metadata"]["name"], options(runner["args"]), quantity.nanos(amount) // 10**9)
+        name, memory = body["metadata"]["name"], quantity.nanos(amount) // 10**9
+        files = [other["data"] for other in bodies if other["metadata"]["name"] == f"{name}-config"]
+        for data in files if "--models-preset" in runner["args"] else ():  # one of its models is loaded at a time
+            file = configparser.RawConfigParser(default_section="*")
+            file.read_string(data["models.ini"])
+            for section in file.sections():
+                yield Server(section, {f"--{key}": value for key, value in file[section].items()}, memory)
+        if "--models-preset" not in runner["args"]:
+            yield Server(name, options(runner["args"]), memory)
 
 
 def cache(file: str, slots: int, context: int) -> int:
@@ -122,7 +132,9 @@ def test_examples_fit_their_memory(name: str, llmaz: Llmaz, monkeypatch: pytest.
     run = llmaz("render", "--stdout", *environment)
     assert run.code == 0
     assert "W249" not in run.err
-    assert inspect(run.out) >= (name in ("quickstart", "gateway-basic", "gateway-teams", "object-store"))
+    assert inspect(run.out) >= (
+        name in ("quickstart", "gateway-basic", "gateway-teams", "object-store", "several-models")
+    )
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -117,6 +117,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E944": Wording("{what} does not go with {count} main models in one server", "{hint}"),
     "E945": Wording("{value} models cannot be in memory at once: {what}", "{hint}"),
     "E946": Wording("{key} {what}", "{hint}"),
+    "E947": Wording("{option} cannot stand {why}", "leave it out, or serve this model with a Playground of its own"),
     "E942": Wording("{app}: '{backend}' takes no projector", "{hint}"),
     "E943": Wording(
         "{option} says a projector, and so does source.projector of '{model}'",

@@ -21,13 +21,14 @@ from renderer.resolve.gateway import drain, routing, task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import run_rules_or_stop
-from renderer.resolve.workload import engine_run, field_origins, host_groups
+from renderer.resolve.workload import engine_run, field_origins, host_groups, model_file
 from renderer.resolve.workload.claimed import resolve_base
 from renderer.resolve.workload.context_length import longest_context
 from renderer.resolve.workload.engine_process import EngineProcess, resolve_process
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.gpu_fit import gpu_fit, unchecked_fit
 from renderer.resolve.workload.handwritten_pod import patched_pod
+from renderer.resolve.workload.model_file import ModelSection
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import find_engine
 from renderer.resolve.workload.running_playground import engine_line, running_engine
@@ -48,6 +49,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     with _reporting_templates(choice, diagnostics):
         run = run_rules_or_stop(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = run_rules_or_stop(resolve_process(run, diagnostics), diagnostics)
+        if run.mains and run.engine.args_of_several:
+            command = _server(command, choice, size, mode, diagnostics)
         fit = gpu_fit(command)
         unchecked = None if fit else unchecked_fit(command)
         if fit:
@@ -61,6 +64,18 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         run_rules_or_stop(written, diagnostics)
     verdict = fit.verdict if fit else unchecked.verdict if unchecked else None
     return _plan(run_rules_or_stop(plan_scaling(planned, diagnostics), diagnostics), mode, verdict)
+
+
+def _server(
+    process: EngineProcess, choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str, diagnostics: Collector
+) -> EngineProcess:
+    """The command line of a server that reads the options of its models from a file, each of which is judged alone."""
+    sections = []
+    for main, run in model_file.model_sections(process.run, choice, size, mode, diagnostics):
+        alone = run_rules_or_stop(resolve_process(run_rules_or_stop(run, diagnostics), diagnostics), diagnostics)
+        run_rules_or_stop(engine_line(alone), diagnostics)
+        sections.append(run_rules_or_stop(ModelSection(main, alone), diagnostics))
+    return model_file.server_process(process, sections)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:

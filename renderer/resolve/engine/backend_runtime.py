@@ -151,7 +151,8 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     refusals: tuple[ConditionalMessage, ...] = ()  # of what this version cannot do
     condition_key: Callable[[Words], object]  # the values that the conditions of `derived` depend on
     multi_host: tuple[MultiHostForm, ...]
-    probes_of_several: Mapping[str, Filler]  # by key, fields that differ where it serves several main models
+    probes_of_several: Mapping[str, Filler]  # by key, probes and hooks that differ where it serves several main models
+    args_of_several: Callable[[Words], Sequence[str]] | None  # its command line there, beside a file of the models
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
     grace_seconds: int  # the grace period of the pod

@@ -204,6 +204,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         condition_key=_condition_key(engine_spec),
         multi_host=_compile_multi_host(compiler, style),
         probes_of_several=_compile_probes_of_several(compiler),
+        args_of_several=_compile_args_of_several(compiler),
         files=_compile_files(compiler),
         steps=_compile_steps(compiler),
         grace_seconds=grace_period.grace_seconds(engine_spec, compiler.constants.drain_sleep),
@@ -350,8 +351,15 @@ def _compile_multi_host(compiler: _Compiler, style: Dialect) -> tuple[MultiHostF
 
 def _compile_probes_of_several(compiler: _Compiler) -> Mapping[str, Filler]:
     """The fields of its probes that differ where it serves several main models."""
-    form = compiler.engine_spec.get("models") or {}
-    return {key: compiler.compile_tree(("engine", "models", key), form[key]) for key in _PROBES if key in form}
+    form: Mapping[str, Any] = compiler.engine_spec.get("models") or {}
+    keys = [key for key in (*_PROBES, "lifecycle") if key in form]
+    return {key: compiler.compile_tree(("engine", "models", key), form[key]) for key in keys}
+
+
+def _compile_args_of_several(compiler: _Compiler) -> Callable[[Words], Sequence[str]] | None:
+    """The command line beside a file with the models; None without one."""
+    file = (compiler.engine_spec.get("models") or {}).get("file")
+    return compiler.compile_strings(("engine", "models", "file", "args"), file["args"]) if file else None
 
 
 def _compile_messages(

@@ -7,9 +7,11 @@ not restart pods.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.api import RenderConfig
 from renderer.kubernetes import wellknown
@@ -62,6 +64,21 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Pre
         if step.when(words)
     )
     return Preparation(data, {HASH: config_hash(data)} if data else {}, tuple(mounts), tuple(volumes), steps)
+
+
+def with_file(setup: Preparation, app: str, path: str, text: str) -> Preparation:
+    """What the runner needs with one more file."""
+    key = posixpath.basename(path)
+    data = {**setup.config, key: text}
+    mount = SharedMap({"name": _VOLUME, "mountPath": path, "subPath": key, "readOnly": True})
+    volume = {"name": _VOLUME, "configMap": {"name": app + wellknown.CONFIG_MAP}}
+    return replace(
+        setup,
+        config=data,
+        annotations={**setup.annotations, HASH: config_hash(data)},
+        mounts=(*setup.mounts, mount),
+        volumes=setup.volumes if setup.config else (*setup.volumes, volume),
+    )
 
 
 def config_hash(data: Mapping[str, str]) -> str:

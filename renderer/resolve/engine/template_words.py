@@ -16,7 +16,14 @@ NO_OFFLOADING: Mapping[str, object] = {
     "KVOffloadTiers": "",
     "KVOffloadDiskShare": 0,
 }
-ONE_MODEL: Mapping[str, object] = {"Models": 1, "Loaded": 1, "ModelNames": (), "ModelFiles": ()}
+ONE_MODEL: Mapping[str, object] = {
+    "Models": 1,
+    "Loaded": 1,
+    "ModelNames": (),
+    "ModelFiles": (),
+    "OpenModels": (),
+    "Preloaded": (),
+}
 """The words about several main models, for an app that has one."""
 UPSTREAM_WORDS = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 """The placeholders of a runtime without spec.engine, `{{ .ModelPath }}`."""

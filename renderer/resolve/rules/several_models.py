@@ -7,13 +7,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, quoted, rule
+from renderer.engines.given_options import option_names
+from renderer.kubernetes.json_values import text_at
 from renderer.resolve.claims import MAIN, ONE_MAIN, public_name_origin
 from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.engine_run import AppEngine, EngineRun
+from renderer.resolve.workload.model_file import ModelSection, unwritable
+from renderer.resolve.workload.scaling import PlannedScaling
 
 _CLAIMS = ("spec", "modelClaims")
+_OF_SERVER = "beside several models: the server itself reads it"
 _OF_ONE = ("args", "preload")  # keys of an entry that are about this model alone
 
 
@@ -135,3 +141,42 @@ def settings_without_effect(of_app: AppEngine) -> Iterator[Diagnostic]:
                 what = f"has no effect on '{engine.runtime.name}'"
                 origin = base.app.origin(*_CLAIMS, "models", i, key, key=True)
                 yield make_diagnostic("E946", origin, key=key, what=what, hint=reasons.get(key) or "leave it out")
+
+
+@rule(of=ModelSection)
+def unwritable_options(section: ModelSection) -> Iterator[Diagnostic]:
+    """An error for each option that cannot stand in the file of the models, and for options and variables of users that
+    are the server's own.
+    """
+    process, seen = section.process, set[str]()
+    engine = process.run.engine
+    server = engine.spec["models"]["file"].get("server") or ()
+    of_server = option_names(engine.style, server) | option_names(engine.style, engine.spec["models"]["file"]["args"])
+    for option in section.options:
+        why = "an option has one value there" if len(option.values) > 1 else ""
+        why = why or ("it keeps one value of an option" if option.option in seen else "")
+        why = why or next(filter(None, map(unwritable, option.values)), "")
+        seen.add(option.option)
+        if why:
+            yield make_diagnostic("E947", option.origin, option=option.option, why=f"in the file of the models: {why}")
+    for layer in process.user_layers:
+        for i, token in enumerate(layer.args):
+            if (name := engine.style.name(token)) in of_server:
+                yield make_diagnostic("E947", layer.origin_of(i), option=name, why=_OF_SERVER)
+    for env in process.user_env:
+        for i, variable in enumerate(env.value):
+            if (name := str(variable.get("name"))) in server:
+                yield make_diagnostic("E947", env.origin.at(i, "name"), option=name, why=_OF_SERVER)
+
+
+@rule(of=PlannedScaling, when=lambda scaling: scaling.run.mains and scaling.scaler)
+def metrics_of_one_model(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """An error for an autoscaler on the engine's own metrics, which each of its models has."""
+    app, metrics = scaling.app, scaling.scaler.metrics if scaling.scaler else ()
+    names = [text_at(metric, "pods", "metric", "name") for metric in metrics]
+    own = {name for name in (scaling.run.engine.spec.get("metrics") or {}).values() if isinstance(name, str)}
+    own |= set(map(adapter_metric_name, own))
+    if "scaleTrigger" not in app.spec["elasticConfig"] or not own.isdisjoint(names):
+        hint = "write a scaleTrigger with another metric, such as CPU, or replicas in the place of elasticConfig"
+        words = {"count": len(scaling.run.mains), "what": "an autoscaler on a metric of the engine", "hint": hint}
+        yield make_diagnostic("E944", app.origin("spec", "elasticConfig", key=True), **words)

@@ -15,6 +15,7 @@ from renderer.engines.option_validation import OptionRules
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Body
+from renderer.resolve import claims
 from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine import (
     adapters,
@@ -49,6 +50,7 @@ class EngineProcess(Struct, frozen=True):
     merged_env: MergedEntries
     user_env: Sequence[ValueLayer]  # variables of users as they are written
     shared_memory: str  # '' for none
+    model_file: tuple[str, str] | None = None  # path and text of a file with options of several models
 
     @property
     def app(self) -> App:
@@ -221,10 +223,14 @@ def _normalize_env(context: RunContext, envs: ValueLayer, diagnostics: Collector
 
 
 def _app_layers(run: EngineRun) -> list[ArgLayer]:
-    """The arguments of the Playground and of its role, as far as they have some."""
+    """The arguments of the Playground, of its role and of the model's entry in its claim, as far as they have some."""
     app, app_args = run.base.app, run.backend_config.get("args")
     if app_args and app.role_args:
         shared, own = app_args[: -app.role_args], app_args[-app.role_args :]
         layers = [ArgLayer(shared, app.origin(*BACKEND, "args"))] if shared else []
         return [*layers, ArgLayer(own, Origin(*app.origin("spec", "disaggregation", app.role, "args").behind))]
-    return [ArgLayer(app_args, app.origin(*BACKEND, "args"))] if app_args else []
+    layers = [ArgLayer(app_args, app.origin(*BACKEND, "args"))] if app_args else []
+    claimed = run.base.claim.models[0]
+    if "modelClaims" in app.spec and (entry_args := claims.entry_of(app, claimed).get("args")):
+        layers.append(ArgLayer(entry_args, app.origin(*claimed.path[:-1], "args")))
+    return layers

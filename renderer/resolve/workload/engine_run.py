@@ -84,6 +84,7 @@ class MainModel(Struct, frozen=True):
     name: str  # its public name
     name_in_engine: str
     path: str  # of its weights, '' where the engine pulls them
+    preload: bool  # it is loaded when the server starts
 
 
 class EngineRun(EngineChoice, frozen=True):
@@ -375,7 +376,10 @@ def _main_models(base: AppBase, engine: backend_runtime.Engine) -> tuple[MainMod
         own_name = _own_name(weights, name)
         words = {"ModelName": own_name, "ModelPath": path, "Skip": base.skip_loaders, "Source": weights.kind}
         in_engine = backend_runtime.name_in_engine(engine, name, words)
-        models.append(MainModel(claimed, name, in_engine, "" if weights.kind == PULLED else path))
+        own_path = "" if weights.kind == PULLED else path
+        models.append(
+            MainModel(claimed, name, in_engine, own_path, bool(claims.entry_of(base.app, claimed).get("preload")))
+        )
     return tuple(models)
 
 
@@ -391,6 +395,8 @@ def _words_of_mains(base: AppBase, mains: Sequence[MainModel]) -> dict[str, obje
         "Loaded": base.claim.loaded,
         "ModelNames": tuple(main.name_in_engine for main in mains),
         "ModelFiles": tuple(text for main in mains for text in (main.name_in_engine, main.path)),
+        "OpenModels": tuple(main.claimed.model.name for main in mains),
+        "Preloaded": tuple(main.claimed.model.name for main in mains if main.preload),
     }
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
 _DISK = "ephemeral-storage"
+_HANDLERS = frozenset(["exec", "httpGet", "tcpSocket", "grpc"])  # of which a probe has one
 
 
 class PlannedPod(Struct, frozen=True):
@@ -74,6 +75,8 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
     if run.mains:
         shell = _with_probes_of_several(shell, run)
     setup = _prepare(run)
+    if command.model_file:
+        setup = preparation.with_file(setup, base.app.name, *command.model_file)
     needs = base.pod_needs
     pulls = any(weights.kind == PULLED for weights in base.weights[: base.claim.mains])
     if run.engine.templated and pulls and not needs.loads:
@@ -97,10 +100,15 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
 
 
 def _with_probes_of_several(shell: Container, run: EngineRun) -> Container:
-    """The runner with the probes that ask for each of its main models."""
+    """The runner with the probes and hooks that ask for each of its main models."""
     body, words = shell.body(), literal_words(run.words)
-    probes = {key: {**map_at(body, key), **as_map(fill(words))} for key, fill in run.engine.probes_of_several.items()}
-    return Container.read(body | probes)
+    parts = {}
+    for key, fill in run.engine.probes_of_several.items():
+        fields = as_map(fill(words))
+        others = () if key == "lifecycle" else map_at(body, key).items()
+        replaced = frozenset[str]() if _HANDLERS.isdisjoint(fields) else _HANDLERS - fields.keys()
+        parts[key] = {**{name: value for name, value in others if name not in replaced}, **fields}
+    return Container.read(body | parts)
 
 
 def image_security(run: EngineRun) -> SecuritySpec:

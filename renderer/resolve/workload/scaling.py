@@ -61,7 +61,7 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
         if "workload" in app.spec:
             pod = _with_own_env(pod, app, "leaderEnvs", diagnostics)
             worker = _with_own_env(worker, app, "workerEnvs", diagnostics)
-    if context.metrics_collected:
+    if context.metrics_collected and not run.mains:  # each model has metrics of its own
         pod = monitoring.with_metrics_path(pod, run.engine, all_serve=run.all_serve)
     replicas, foreign = triggers.fixed_replicas(app), foreign_scalers.foreign_scaler(context, app)
     if "elasticConfig" not in app.spec:  # as with most

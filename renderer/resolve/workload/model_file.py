@@ -1,0 +1,131 @@
+"""Several main models in one server that reads the options of each from a file (`engine.models.file` of the preset;
+docs/sources.md#several-models-in-one-server): a section for each, and one with what all of them share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.diagnostics import Collector, Origin
+from renderer.engines.dialect import ArgLayer
+from renderer.engines.given_options import option_names
+from renderer.resolve import tasks
+from renderer.resolve.engine import arg_merge
+from renderer.resolve.engine.backend_runtime import RunnerSize
+from renderer.resolve.workload.engine_process import EngineProcess
+from renderer.resolve.workload.engine_run import EngineChoice, EngineRun, MainModel, run_engine
+
+_ALL = "*"  # the section of what all models share
+_ON = "true"  # the value of an option without one
+# What ends a value (common/preset.cpp of the release b11434; other readers of such files end it there, too).
+_ENDS = r"[#;\r\n]"
+
+
+class FileOption(Struct, frozen=True):
+    """An option of a model's section."""
+
+    option: str  # in the preset's spelling
+    values: Sequence[str]
+    origin: Origin
+
+    @property
+    def key(self) -> str:
+        """Its key in the file."""
+        return self.option.lstrip("-")
+
+
+class ModelSection(Struct, frozen=True, eq=False):
+    """The section of a main model."""
+
+    main: MainModel
+    process: EngineProcess  # the whole command line that it stands for
+
+    @property
+    def options(self) -> list[FileOption]:
+        """Its options, without those of the server itself."""
+        return list(_options(self.process))
+
+
+def model_sections(
+    run: EngineRun, choice: EngineChoice, size: RunnerSize, mode: str, diagnostics: Collector
+) -> list[tuple[MainModel, EngineRun]]:
+    """Each main model, with how the engine would serve it alone. Raises Stop as `run_engine` does."""
+    base = choice.base
+    alone = []
+    for i, main in enumerate(run.mains):
+        model = main.claimed.model
+        claim = replace(base.claim, models=(main.claimed,), main=model, task=tasks.task_of(model), mains=1, loaded=1)
+        # The flavors are the first model's, and what is wrong with them is told of it.
+        placement = replace(base.placement, flavors=()) if i else base.placement
+        sources, weights = base.sources[i : i + 1], base.weights[i : i + 1]
+        own_base = replace(base, claim=claim, sources=sources, weights=weights, placement=placement)
+        own_choice = replace(choice, base=own_base)
+        alone.append((main, run_engine(own_choice, size, mode, diagnostics)))
+    return alone
+
+
+def server_process(process: EngineProcess, sections: Sequence[ModelSection]) -> EngineProcess:
+    """The command line of the server, beside its file. `process`: that of the first model alone."""
+    run = process.run
+    fill, path = run.engine.args_of_several, run.engine.spec["models"]["file"]["path"]
+    layer = ArgLayer(list(fill(run.words)) if fill else [], run.engine.origin.at("engine", "models", "file", "args"))
+    args, form = arg_merge.merge_args(run.engine.style, [layer])
+    return replace(
+        process,
+        layers=[layer],
+        user_layers=[],
+        args=args,
+        form=form,
+        user_options=frozenset(),
+        left_out=(),
+        model_file=(path, _text(run, sections)),
+    )
+
+
+def _options(process: EngineProcess) -> Iterator[FileOption]:
+    engine = process.run.engine
+    style, own = engine.style, engine.spec["models"]["file"]["args"]
+    on_line = option_names(style, own)
+    option, values, origin = "", list[str](), engine.origin
+    for arg, (place, _) in zip(process.args, process.arg_origins(), strict=True):
+        if not style.is_option(arg):
+            values.append(arg)
+            continue
+        if option and option not in on_line:
+            yield FileOption(option, values, origin)
+        option, values, origin = style.name(arg), [], place
+    if option and option not in on_line:
+        yield FileOption(option, values, origin)
+
+
+def _text(run: EngineRun, sections: Sequence[ModelSection]) -> str:
+    """The text of the file."""
+    pairs = [{option.key: " ".join(option.values) or _ON for option in section.options} for section in sections]
+    shared = {key: value for key, value in pairs[0].items() if all(other.get(key) == value for other in pairs)}
+    preload = run.engine.spec["models"]["file"].get("preload", "")
+    parts = [_section(_ALL, shared)]
+    for section, own in zip(sections, pairs, strict=True):
+        left = {key: value for key, value in own.items() if key not in shared}
+        if preload and section.main.preload:
+            left[preload] = _ON
+        parts.append(_section(section.main.claimed.model.name, left))
+    return "\n".join(parts)
+
+
+def _section(name: str, pairs: Mapping[str, str]) -> str:
+    return "".join([f"[{name}]\n", *(f"{key} = {value}\n" for key, value in pairs.items())])
+
+
+def unwritable(value: str) -> str:
+    """Why a value cannot stand in the file, in words; '' where it can."""
+    if end := re.search(_ENDS, value):
+        return f"a value ends there at '{end[0]}'" if end[0] in "#;" else "a value is one line there"
+    if value != value.strip(" \t"):
+        return "blanks around a value are lost there"
+    if "$(" in value:
+        return "variables of the container are not read there"
+    return ""
