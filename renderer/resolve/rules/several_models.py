@@ -91,7 +91,9 @@ def shared_names(run: EngineRun) -> Iterator[Diagnostic]:
     names: dict[str, str] = {}
     for main in run.mains:
         model = main.claimed.model
-        for name in dict.fromkeys((main.name, main.name_in_engine)):
+        # In a file of models each section has the name of the OpenModel.
+        own_names = [main.name, main.name_in_engine, *([model.name] if run.engine.args_of_several else ())]
+        for name in dict.fromkeys(own_names):
             if name in names:
                 origin = run.base.app.origin(*main.claimed.path)
                 if model.name != names[name] and name == main.name and not model.ours:
@@ -104,7 +106,7 @@ def shared_names(run: EngineRun) -> Iterator[Diagnostic]:
                     hint = f"the engine has one model of that name: give '{names[name]}' another servedModelName"
                 yield make_diagnostic("E360", origin, **words, hint=hint)
                 break
-        names |= dict.fromkeys((main.name, main.name_in_engine), model.name)
+        names |= dict.fromkeys(own_names, model.name)
 
 
 @rule(of=AppBase, when=lambda base: "modelClaims" in base.app.spec)
