@@ -121,7 +121,7 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
     per_pod: list[ModelCache] = []
     pulled = [i for i, model_weights in enumerate(weights) if model_weights.kind == PULLED and not access.skip_loaders]
     stored = 0.0
-    if in_volume or pulled:
+    if in_volume or (pulled and not _has_own_mounts(weights)):
         caches = [model_weights.cache for model_weights in in_volume if model_weights.cache]
         per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
         storage.mounts += _model_volume_mounts(weights, in_volume)
@@ -171,11 +171,15 @@ def disk_request(needs: PodNeeds) -> str:
 def _model_volume_mounts(weights: Sequence[Weights], in_volume: Sequence[Weights]) -> list[Body]:
     """The mounts of the volume that loaders fill: of the whole, or of each model beside a cache or an image."""
     # Another mount cannot lie in a read-only one: then each loaded model is mounted at its own path.
-    is_beside_others = any(
+    paths = [model_weights.root for model_weights in in_volume] if _has_own_mounts(weights) else ()
+    return [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
+
+
+def _has_own_mounts(weights: Sequence[Weights]) -> bool:
+    """Whether some weights lie on a claim, in an image or in a folder of the node, below the loaders' volume."""
+    return any(
         model_weights.claim or model_weights.kind == "oci" or _is_on_node(model_weights) for model_weights in weights
     )
-    paths = [model_weights.root for model_weights in in_volume] if is_beside_others else ()
-    return [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
 
 
 def _add_node_cache(storage: Storage, load: ModelLoad) -> None:
