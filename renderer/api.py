@@ -66,6 +66,23 @@ class OptionFiles(Protocol):
         """The option file at `path`; None when there is none. Raises UnreadableList."""
 
 
+class TreeFile(Struct, frozen=True):
+    """A chat template in a file of the tree."""
+
+    path: str  # as messages name it
+    text: str = ""
+    unread: str = ""  # why it cannot be read, '' where it can
+    hint: str = ""  # what to do then
+    fault: str = ""  # why engines cannot parse it, '' where they can
+
+
+class TemplateFiles(Protocol):
+    """The chat templates of a tree."""
+
+    def read(self, path: str, named_in: str) -> TreeFile:
+        """The file at a path that is relative to the folder of the file that names it."""
+
+
 ItemKey = tuple[str, str, str]  # kind, namespace, name
 
 
@@ -322,6 +339,7 @@ class Inputs(Struct, frozen=True, eq=False):
     disabled_names: Set[str] = frozenset()  # of the deleted documents that have one
     device_classes: Mapping[str, str] = {}  # the vendor of the devices, by DeviceClass
     preset_facts: Callable[[str], Mapping[str, object]] = lambda model_id: {}  # `facts` of our model with that modelID
+    template_files: TemplateFiles | None = None  # None where nothing is read from a tree
 
     @property
     def rendered_traffic(self) -> tuple[TrafficInput, ...]:

@@ -3,6 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+class ConfigMapSpec(TypedDict, total=False):
+    key: str
+    name: str
+
+class ChatTemplateSpec(TypedDict, total=False):
+    configMap: ConfigMapSpec
+    file: str
+
 class EnvVar(TypedDict, total=False):
     name: str
     value: str
@@ -19,6 +27,7 @@ class ModelVersionSpec(TypedDict, total=False):
 
 class ModelEngineSpec(TypedDict, total=False):
     args: Sequence[str]
+    chatTemplate: ChatTemplateSpec
     envs: Sequence[EnvVar]
     maxModelLen: int
     resources: ResourcesSpec
@@ -158,6 +167,10 @@ class AdaptersSpec(TypedDict, total=False):
     key: str
     options: Sequence[str]
     rank: RankSpec
+
+class EngineChatTemplateSpec(TypedDict, total=False):
+    options: Sequence[str]
+    tasks: Sequence[str]
 
 class DerivedSpec(TypedDict, total=False):
     args: Sequence[str]
@@ -403,6 +416,7 @@ class VolumeSpec(TypedDict, total=False):
 class EngineSpec(TypedDict, total=False):
     absent: Sequence[AbsentSpec]
     adapters: AdaptersSpec
+    chatTemplate: EngineChatTemplateSpec
     derived: Sequence[DerivedSpec]
     disaggregation: DisaggregationSpec
     dividesHeads: bool
@@ -607,6 +621,7 @@ class WorkloadTemplateSpec(TypedDict, total=False):
 
 class AppSpec(TypedDict, total=False):
     backendRuntimeConfig: BackendRuntimeConfigSpec
+    chatTemplate: ChatTemplateSpec
     disaggregation: AppDisaggregationSpec
     elasticConfig: ElasticConfigSpec
     flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]

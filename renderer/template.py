@@ -1,4 +1,4 @@
-"""Compiles the templates and the `when` conditions of presets.
+"""Compiles the templates and the `when` conditions of presets; parses chat templates, which engines fill.
 
 Most strings are plain text with `{{ Word }}` or `{{ Word + 1 }}`: those are filled here, without importing Jinja, which
 takes longer than rendering ten models. All others go to a sandboxed Jinja with StrictUndefined, whose marks of comments
@@ -38,6 +38,7 @@ _COMPARISONS: Mapping[str | None, Callable[[Any, Any], object]] = {
 MAX_TEMPLATE: Final = 65_536  # of a condition, and of a template for Jinja
 MAX_PLACES: Final = 256  # placeholders of a template
 MAX_TEXT: Final = 1_048_576  # of a filled template: the limit of a ConfigMap
+MAX_PARSED: Final = 262_144  # of a chat template; those that models have are below 64 KiB
 MAX_VALUE: Final = 16_384  # of the result of an operator or `replace`
 MAX_NODES: Final = 1_000  # nodes of Jinja's syntax tree
 MAX_BITS: Final = 1_024  # bits of an operand
@@ -386,9 +387,7 @@ def _parse(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> A
     except _FAULTS as error:
         raise TemplateError(_fault_message(error), path) from None
     except JinjaError as error:
-        message = str(error.message or error).removesuffix(".")
-        message = message[:1].lower() + message[1:]
-        raise TemplateError(message.replace("'end of print statement'", "'}}'"), path) from None
+        raise TemplateError(_syntax_message(error), path) from None
     if len(parts) > MAX_NODES:
         raise TemplateError(f"it has {len(parts):,} parts, at most {MAX_NODES:,} are allowed", path)
     for node in parts:
@@ -494,3 +493,56 @@ def _jinja_expression(text: str, known: frozenset[str]) -> Any:
         return _environment().compile_expression(text, undefined_to_none=False)
     except (JinjaError, *_FAULTS) as error:
         raise TemplateError(_fault_message(error)) from None
+
+
+def chat_template_fault(text: str) -> str:
+    """The first fault of a chat template; '' for one that engines can parse, and for one above MAX_PARSED characters.
+    It is not rendered.
+    """
+    from jinja2 import TemplateSyntaxError
+
+    if len(text) > MAX_PARSED:
+        return ""
+    try:
+        _chat_environment().parse(text)
+    except TemplateSyntaxError as error:
+        return f"line {error.lineno}: {_syntax_message(error)}"
+    except _FAULTS as error:
+        return _fault_message(error)
+    return ""
+
+
+def _syntax_message(error: Any) -> str:
+    """What Jinja says of a template that it cannot parse, as the sentences of other messages begin and end."""
+    message = str(error.message or error).removesuffix(".")
+    for sentence, part in _SENTENCES.items():
+        message = message.replace(sentence, part)
+    return message[:1].lower() + message[1:]
+
+
+_SENTENCES = {
+    "'end of print statement'": "'}}'",
+    "'end of statement block'": "'%}'",
+    ". The innermost": "; the innermost",
+    ". Jinja was looking": "; Jinja was looking",
+}
+
+
+@cache
+def _chat_environment() -> Any:
+    """As transformers makes it (utils/chat_template_utils.py, 5.0.0): with break and continue, and a tag around what
+    the model writes.
+    """
+    from jinja2.ext import Extension
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Generation(Extension):
+        tags: Any = frozenset(["generation"])
+
+        def parse(self, parser: Any) -> Any:
+            next(parser.stream)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+    return ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", Generation]
+    )

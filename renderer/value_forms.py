@@ -154,7 +154,7 @@ def _maps(node: Mapping[str, Any], written: Any) -> Iterator[dict[str, Any]]:
             name, value = next(iter(pairs.items()))
             yield pairs if isinstance(further, dict) else {"name": name, "value": value}
     elif maps := [item for item in items if isinstance(item, dict)]:
-        if all(len(item) == 1 for item in items):
+        if len(maps) == len(items) and all(len(item) == 1 for item in maps):
             yield {key: _shown(entry) for item in maps for key, entry in item.items()}
         if isinstance(further, dict) and all(isinstance(item.get("name"), str) for item in maps):
             yield {item["name"]: _shown({key: item[key] for key in item if key != "name"}) for item in maps}

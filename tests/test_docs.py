@@ -131,7 +131,15 @@ def documents(text: str) -> list[tuple[str, str]]:
 
 
 def laid_out(block: Block, folder: Path) -> None:
-    """Writes the documents of a block into the folder: RenderConfig to llmaz.yaml, the others to page.yaml."""
+    """Writes the documents of a block into the folder: RenderConfig to llmaz.yaml, the others to page.yaml; and the
+    template of the block before it.
+    """
+    page = blocks(block.page)
+    before = page[page.index(block) - 1]
+    if before.mark.startswith("file: ") and before.language == "jinja":
+        path = folder / before.mark.removeprefix("file: ")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(before.text, "utf-8")
     parts = documents(block.text)
     configs = [part for kind, part in parts if kind == "RenderConfig"]
     others = [part for kind, part in parts if kind != "RenderConfig"]
@@ -157,7 +165,7 @@ def test_every_block_is_tried() -> None:
     known = ("render", "adopt", "output", "refused", "config", "file", "steps", "example input", "example output")
     left = [str(b) for b in ALL if b.language == "yaml" and b.mark.partition(":")[0] not in known]
     assert left == []
-    assert {block.language for block in ALL} <= {"yaml", "console", "sh", "mermaid"}
+    assert {block.language for block in ALL} <= {"yaml", "console", "sh", "mermaid", "jinja"}
 
 
 @pytest.mark.parametrize("block", marked("render"), ids=str)

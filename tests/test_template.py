@@ -25,6 +25,7 @@ VALUES: dict[str, Any] = {
     "ModelFiles": ("qwen3-0.6b", "/workspace/models/m.gguf", "other", ""),
     "OpenModels": ("qwen3-0--6b", "other"),
     "Preloaded": ("other",),
+    "ChatTemplatePath": "",
     "Revision": "main",
     "DraftRevision": "",
     "Hub": "Huggingface",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer.adopt.chat_templates import mounted_template
 from renderer.adopt.devices import device_giver
 from renderer.adopt.engine_container import AdoptedContainer, find_engine
 from renderer.adopt.kept_command import why_kept
@@ -21,6 +22,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.engines.handwritten_command import usual_port
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.mounted_files import MountedKey
 from renderer.resolve.names import is_dns_label
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
@@ -50,6 +52,7 @@ class AdoptedWorkload(Struct, frozen=True):
     family: str
     takeover: Takeover
     keep_reason: str = ""  # why its command line stays as it is, '' where the preset starts the engine
+    chat_template: MountedKey | None = None  # that the Playground says, where the preset starts the engine
 
     @property
     def key(self) -> tuple[str, str]:
@@ -118,6 +121,7 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
         takeover=Takeover(name=workload.name),
         keep_reason=keep_reason,
+        chat_template=None if keep_reason else mounted_template(template, container),
     )
 
 

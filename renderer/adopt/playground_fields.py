@@ -80,6 +80,8 @@ def draft_playground(
         backend["version"] = version
     if variables := _port_variables(adopted):
         backend["envs"] = variables
+    if template := adopted.chat_template:
+        spec["chatTemplate"] = {"configMap": {"name": template.config_map, "key": template.key}}
     own = {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
     spec |= {key: value for key, value in own.items() if key != "gateway"}
     if settings:
@@ -222,7 +224,7 @@ def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOptio
     """The options that the rendered command line does not have, or has with another value."""
     container = adopted.container
     derived = [field for field in _DERIVED if field != "downloadTo" or not adopted.weights.keeps_cache]
-    derived += _source_fields(adopted)
+    derived += _moved_fields(adopted)
     dropped = frozenset[str]().union(*map(container.option_names, derived))
     engine = container.engine.engine
     rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
@@ -323,18 +325,21 @@ def _consumed_mounts(adopted: AdoptedWorkload) -> frozenset[str]:
     consumed = {shared_memory, adopted.weights.lost_cache}
     texts = [value for option in _kept_options(adopted) for value in option.values]
     texts += [repr(value) for key, value in body.items() if key in ("env", *COMMAND_FIELDS)]
-    if path and not any(path in text for text in texts):
-        consumed.add(path)
+    of_template = adopted.chat_template.mount_path if adopted.chat_template else ""
+    for place in (path, of_template):
+        if place and not any(place in text for text in texts):
+            consumed.add(place)
     return frozenset(consumed - {""})
 
 
-def _source_fields(adopted: AdoptedWorkload) -> list[str]:
-    """The fields of presets/engine_commands.yaml whose options the model's source says."""
-    return ["projector"] if "projector" in adopted.weights.source else []
+def _moved_fields(adopted: AdoptedWorkload) -> list[str]:
+    """The fields of presets/engine_commands.yaml whose options the model's source, or the Playground, says by a key."""
+    of_source = ["projector"] if "projector" in adopted.weights.source else []
+    return [*of_source, *(["chatTemplate"] if adopted.chat_template else [])]
 
 
 def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
-    dropped = frozenset[str]().union(*map(adopted.container.option_names, ("weights", *_source_fields(adopted))))
+    dropped = frozenset[str]().union(*map(adopted.container.option_names, ("weights", *_moved_fields(adopted))))
     yield from (option for option in adopted.container.options if option.name not in dropped)
 
 

@@ -7,17 +7,22 @@ side keeps its parsed files, and only lists the files of such items; the base ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load, pipeline
-from renderer.api import App, Inputs, ItemKey, OpenModel, RenderOptions, Scope, TrafficInput
-from renderer.diagnostics import Diagnostic
+from renderer.api import App, BackendRuntime, Inputs, ItemKey, OpenModel, RenderOptions, Scope, TrafficInput, TreeFile
+from renderer.diagnostics import Diagnostic, Origin
+from renderer.kubernetes.json_values import map_at
 from renderer.loaded_tree import items
 from renderer.pipeline import Selection
+from renderer.resolve.engine.chat_template import FIELD, read_file
 from renderer.result import RenderResult
+
+if TYPE_CHECKING:
+    from renderer.input_types import ChatTemplateSpec
 
 T = TypeVar("T")
 ParsedFiles = Mapping[tuple[str, bool], load.ParsedFile]  # by name, and whether the file lies outside PATHS
@@ -133,22 +138,40 @@ def _same_surroundings(later: Inputs, base: Inputs) -> bool:
 
 
 class _Content(Struct, frozen=True):
-    """The input of an item: its file, spec, and annotations or API version."""
+    """The input of an item: its file, spec, annotations or API version, and the file of its chat template."""
 
     file: str
     spec: object
     annotations: object
+    template: TreeFile | None = None
 
 
 def _items(inputs: Inputs) -> dict[ItemKey, _Content]:
-    apps = {app.key: _Content(app.file, app.spec, app.annotations) for app in inputs.apps}
+    apps = {app.key: _Content(app.file, app.spec, app.annotations, _template(inputs, app)) for app in inputs.apps}
     return apps | {
         traffic.key: _Content(traffic.file, traffic.spec, traffic.version) for traffic in inputs.rendered_traffic
     }
 
 
+def _template(inputs: Inputs, app: App) -> TreeFile | None:
+    if FIELD not in app.spec:
+        return None
+    return read_file(inputs.template_files, app.spec["chatTemplate"], app.origin("spec", FIELD))
+
+
 def _models(inputs: Inputs) -> dict[str, object]:
-    return {item.name: (item.spec, item.document.value.get("metadata")) for item in inputs.definitions}
+    return {
+        item.name: (item.spec, item.document.value.get("metadata"), *_templates(inputs, item))
+        for item in inputs.definitions
+    }
+
+
+def _templates(inputs: Inputs, item: OpenModel | BackendRuntime) -> Iterator[TreeFile | None]:
+    """The files of a model's chat templates for engines."""
+    for name, settings in map_at(item.spec, "engines").items() if isinstance(item, OpenModel) else ():
+        if template := map_at(settings, FIELD):
+            origin = Origin(item.document, ("spec", "engines", name, FIELD))
+            yield read_file(inputs.template_files, cast("ChatTemplateSpec", template), origin)
 
 
 def _claimed_models(spec: Any) -> Iterator[str]:

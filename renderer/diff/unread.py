@@ -21,7 +21,8 @@ from renderer.source.tree import FileSystem
 _ATTRIBUTES = ".gitattributes"
 _CONVERTING = {"filter", "ident", "working-tree-encoding"}  # ends of lines aside, which mean nothing to YAML
 _MACRO = "[attr]"
-_READ = tuple(name.lower() for name in (*SYNCED, ".txt"))  # ends of names of input and output
+_TEXTS = (".txt", ".jinja", ".jinja2", ".j2")  # lists of options, chat templates
+_READ = tuple(name.lower() for name in (*SYNCED, *_TEXTS))  # ends of names of input and output
 _MOST = 10  # lines of a file that are shown; the rest is counted
 
 

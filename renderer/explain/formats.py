@@ -125,9 +125,9 @@ def _place_lines(place: InputLine, prefix: str = "") -> Iterator[str]:
 
 
 def _one_line(value: object) -> str:
-    """A value in one line."""
+    """A value in one line; of a text of several only the beginning, where it is long."""
     text = yamlio.dump(value).strip("\n")
-    return escapes.json_text(value) if "\n" in text else text
+    return _cut(escapes.json_text(value), _WIDTH - 2) if "\n" in text else text
 
 
 def as_json(answer: Answers) -> str:

@@ -25,6 +25,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
 from renderer.load.passed_inputs import refuse_list, refuse_to_pass
 from renderer.load.preset_files import PresetMapping, accelerator_types, preset, preset_facts, preset_names
+from renderer.load.template_files import TemplateReader
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
@@ -199,6 +200,7 @@ class InputIndex:
             own_accelerators=self.config.get("accelerators") or {},
             device_classes=preset("accelerators").value["spec"]["deviceClasses"],
             option_files=OptionListReader(self.file_system),
+            template_files=TemplateReader(self.file_system),
             accelerator_types=accelerator_types,
             preset_facts=preset_facts,
             definitions=tuple(sorted(self.definitions, key=lambda item: isinstance(item, BackendRuntime))),

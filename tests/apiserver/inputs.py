@@ -323,6 +323,7 @@ class Engine(NamedTuple):
     drafts_with_sizes: bool = True  # a draft model beside data or pipeline parallelism
     disaggregates: Sequence[str] = ()
     has_parts: bool = False
+    takes_template: bool = False
 
 
 RESOURCES = {
@@ -343,7 +344,7 @@ def engines() -> list[Engine]:
         spec = yaml.safe_load(path.read_text("utf-8"))["spec"]
         engine = spec["engine"]
         grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
-        grouped |= {*engine.get("projector", ())}
+        grouped |= {*engine.get("projector", ()), *engine.get("chatTemplate", {}).get("options", ())}
         presets.append(
             Engine(
                 name=path.stem,
@@ -366,6 +367,7 @@ def engines() -> list[Engine]:
                 drafts_with_sizes={"draftWithData", "draftWithPipeline"}.isdisjoint(engine.get("unsupported", ())),
                 disaggregates=engine.get("disaggregation", {}).get("accelerators", ()),
                 has_parts="parts" in engine,
+                takes_template="chatTemplate" in engine,
             )
         )
     return presets
@@ -796,6 +798,9 @@ def playground(draw: st.DrawFn) -> Input:
             workload=st.one_of(set_settings, deployment_settings),
         )
     )
+    if engine.takes_template and draw(st.integers(0, 3)) == 0:
+        config_map = st.fixed_dictionaries({"name": one_of("chat-templates", "t.9"), "key": one_of("a.jinja", "A_b-1")})
+        spec["chatTemplate"] = {"configMap": draw(config_map)}
     accelerator = accelerator_of(model_documents[0])
     if engine.offloads and accelerator != "none" and draw(st.integers(0, 3)) == 0:
         for size in ("resources", "sharedMemorySize"):

@@ -6,6 +6,7 @@ test_schemas.py; whole files, and how findings read, in errors/check-*.
 
 from __future__ import annotations
 
+import base64
 import copy
 from functools import partial
 from typing import Any
@@ -489,6 +490,31 @@ def test_autoscaler(changes: dict[str, Any], expected: str | None) -> None:
 def test_service(changes: dict[str, Any], expected: str | None) -> None:
     code, _, path = (expected or "").partition(" ")
     assert list_findings(changed(BODIES[SERVICE], changes)) == ([(code, steps(path))] if expected else [])
+
+
+LIMIT = 1 << 20  # bytes of all values of a ConfigMap or Secret
+
+
+def encoded(size: int) -> str:
+    """So many bytes in Base64."""
+    return base64.b64encode(bytes(size)).decode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        ("ConfigMap", {"data": {"a": "x" * (LIMIT - 1), "b": "x"}}, ()),
+        ("ConfigMap", {"data": {"a": "x" * LIMIT, "b": "x"}}, ("data", "a")),
+        ("ConfigMap", {"data": {"a": "ü" * (LIMIT // 2 + 1)}}, ("data", "a")),
+        ("ConfigMap", {"data": {"a": "x"}, "binaryData": {"b": encoded(LIMIT)}}, ("binaryData", "b")),
+        ("ConfigMap", {"binaryData": {"b": encoded(LIMIT)}}, ()),
+        ("Secret", {"data": {"a": encoded(LIMIT)}, "stringData": {"b": "x"}}, ("data", "a")),
+        ("Secret", {"data": {"a": encoded(LIMIT)}}, ()),
+    ],
+)
+def test_size_of_data(kind: str, fields: dict[str, Any], expected: tuple[str, ...]) -> None:
+    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "large", "namespace": "llm"}, **fields}
+    assert list_findings(body) == ([("E838", expected)] if expected else [])
 
 
 @pytest.mark.parametrize(

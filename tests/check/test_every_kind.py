@@ -207,6 +207,8 @@ for ref in ("secretRef", "configMapRef"):
     of_environment("W505", {"envFrom": [{ref: {"name": "setings"}}]}, ("envFrom", 0, ref, "name"))
 UNKNOWN_KEY = {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "gone"}}}
 of_environment("W506", {"env": [UNKNOWN_KEY]}, ("env", 0, "valueFrom", "configMapKeyRef", "key"))
+UNKNOWN_FILE = {"name": "a", "configMap": {"name": "settings", "items": [{"key": "gone", "path": "known"}]}}
+of_pod("W506", "file", {"volumes": [UNKNOWN_FILE]}, ("volumes", 0, "configMap", "items", 0, "key"), SETTINGS)
 
 # --- What selects pods, counts them and leads to them (check/graph, check/relations.py)
 
@@ -636,7 +638,7 @@ ELSEWHERE: Mapping[str, str] = {
     ),
     "selectors of pods that are not there, whose kind nobody knows": ("E393 E670 N581 N582 W591"),
     "autoscalers by themselves, and two for one target": "E392 E530 E531 E550 E572 W519",
-    "Services, Roles, node pools and claims by themselves": "E304 E306 E540 E543 E552 W508",
+    "Services, Roles, node pools, claims and ConfigMaps by themselves": "E304 E306 E540 E543 E552 E838 W508",
     "a field of the workload beside its pod templates": ("E390 E391 E511 E512 E513 E514 E515 E516 E542 E703 W390 W391"),
     "the schema, and what a CRD itself says": "E301 E302 E570 E571 E700 W700",
     "files, charts, programs and objects as a whole": (

@@ -206,6 +206,13 @@ def _projector(documents: Documents) -> None:
         documents.model["source"]["projector"] = "mmproj-F16.gguf"
 
 
+def _chat_template(documents: Documents) -> None:
+    """A chat template in a ConfigMap, where the engine has a use for one."""
+    is_chat = documents.model.get("facts", {}).get("kind", "chat") == "chat"
+    if is_chat and documents.engine["backendName"] in ("vllm", "sglang", "llamacpp", "tensorrt-llm"):
+        documents.app["chatTemplate"] = {"configMap": {"name": "chat-templates", "key": "tools.jinja"}}
+
+
 def _parts(documents: Documents) -> None:
     """The weights are split into two files, where the engine takes some."""
     source = documents.model["source"]
@@ -459,6 +466,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "": nothing,
         "projector": _projector,
         "parts": _parts,
+        "chat template": _chat_template,
     },
     "own volume": {
         "": nothing,

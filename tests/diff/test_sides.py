@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -280,6 +281,30 @@ def test_a_shallow_clone(repository: Repository, llmaz: Llmaz, tmp_path: Path, m
     monkeypatch.chdir(tmp_path / "shallow")
     done = llmaz("diff", f"{base}..HEAD")
     assert (done.code, "fetch-depth: 0" in done.err) == (2, True)
+
+
+def test_a_changed_chat_template_restarts_pods(repository: Repository, llmaz: Llmaz) -> None:
+    """Each side reads its own file: of a Playground, and of a model, whose YAML both stay the same."""
+    repository.write(chat=f"{CHAT}  chatTemplate: {{file: chat.jinja}}\n", mails=MAILS)
+    engines = "  engines: {vllm: {chatTemplate: {file: model.jinja}}}\n"
+    talk = CHAT.replace("name: chat", "name: talk").replace("spec:", "spec:\n  servedModelName: talk")
+    repository.write(models=MODEL + engines, talk=talk)
+    for name in ("chat.jinja", "model.jinja"):
+        (repository.folder / name).write_text("{{ messages[0].content }}\n")
+    base = repository.commit()
+    for name, app in (("chat.jinja", "chat"), ("model.jinja", "talk")):
+        (repository.folder / name).write_text("{{ messages[1].content }}\n")
+        repository.commit()
+        for words in ([base], [f"{base}..HEAD"]):
+            done = llmaz("diff", *words)
+            assert (done.code, done.err) == (0, "")
+            assert f"restarts pods: llm/{app}: annotations config-hash\n" in done.out
+            assert re.findall(r"\S+-config", done.out) == [f"llm/{app}-config"]
+            assert "{{ messages[0].content }}\\n → {{ messages[1].content }}\\n" in done.out
+        base = repository.commit_of("HEAD")
+    (repository.folder / "chat.jinja").unlink()
+    gone = llmaz("diff")
+    assert (gone.code, "[E835]" in gone.err) == (2, True)
 
 
 def test_the_commit_is_a_commit(repository: Repository) -> None:

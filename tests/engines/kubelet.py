@@ -109,9 +109,10 @@ class Pod:
         folder: Path,
         place: Place,
         sidecars: Mapping[str, Image] = {},
+        config_maps: Mapping[str, Mapping[str, str]] = {},
     ) -> None:
         """`weights`: what each loader puts where; one that gets none puts nothing. `sidecars`: the images of those that
-        are started, by the name of the container.
+        are started, by the name of the container; `config_maps`: data of ConfigMaps, by their names.
         """
         self.spec, self.main = spec, next(container for container in spec["containers"] if container["name"] == MAIN)
         self.grace: int = spec.get("terminationGracePeriodSeconds", 30)
@@ -124,7 +125,7 @@ class Pod:
         self.name, self.place = name, place
         self._image, self._weights, self._secrets, self._folder = image, weights, secrets, folder
         self._container: Container | None = None
-        self._images = sidecars
+        self._images, self._config_maps = sidecars, config_maps
         self.sidecars: dict[str, Container] = {}
         self._ending = threading.Lock()
         self._begun = time.monotonic()
@@ -381,10 +382,13 @@ class Pod:
     def _volumes(self) -> None:
         group = self.spec.get("securityContext", {}).get("fsGroup")
         for volume in self.spec.get("volumes", []):
-            if "emptyDir" not in volume:
-                raise CannotJudge(f"{self.name}: volume {volume['name']}: not an emptyDir")
             path = self._volume(volume["name"])
             path.mkdir(parents=True)
+            if "configMap" in volume:
+                self._write(volume["configMap"], path)
+                continue
+            if "emptyDir" not in volume:
+                raise CannotJudge(f"{self.name}: volume {volume['name']}: neither an emptyDir nor of a ConfigMap")
             if _in_memory(volume):
                 limit = volume["emptyDir"].get("sizeLimit")
                 size = ["-o", f"size={size_of(limit)}"] if limit else []
@@ -393,6 +397,14 @@ class Pod:
             if group is not None:
                 os.chown(path, -1, group)
                 path.chmod(0o2777)
+
+    def _write(self, source: Body, path: Path) -> None:
+        """Writes the keys of a ConfigMap that a volume has, as files."""
+        data = self._config_maps.get(source["name"])
+        if data is None:
+            raise CannotJudge(f"{self.name}: there is no ConfigMap {source['name']}")
+        for item in source.get("items") or ({"key": key, "path": key} for key in data):
+            (path / item["path"]).write_text(data[item["key"]], "utf-8")
 
     def _load(self, container: Body, weight: tuple[str, Path] | None) -> None:
         """Runs a loader, with `cp` as its program."""
@@ -464,7 +476,9 @@ class Pod:
         for mount in container.get("volumeMounts", ()):
             source = self._volume(mount["name"]) / mount.get("subPath", "")
             target = mount["mountPath"]
-            yield f"mkdir -p {source} .{target} && mount --bind {source} .{target}"
+            create = f"mkdir -p .{Path(target).parent} && touch .{target}"
+            create = create if source.is_file() else f"mkdir -p {source} .{target}"
+            yield f"{create} && mount --bind {source} .{target}"
             if mount.get("readOnly"):
                 yield f"mount -o remount,bind,ro .{target}"
         if fixed:
@@ -551,7 +565,7 @@ def size_of(text: str) -> int:
 
 
 def _in_memory(volume: Body) -> bool:
-    return bool(volume["emptyDir"].get("medium") == "Memory")
+    return bool(volume.get("emptyDir", {}).get("medium") == "Memory")
 
 
 def required_tools() -> None:

@@ -224,6 +224,18 @@ def tasks(bench: Bench) -> Iterator[Result]:
                 yield Result(f"{path} of an own model", reranked(client, path, name))
 
 
+def chat_template(bench: Bench) -> Iterator[Result]:
+    """A chat template of the tree in place of the model's own: messages become the text that it makes of them."""
+    workload = rendered("templated", f"{INPUTS}/chat-template")
+    with bench.pod(workload, bench.weights(workload)) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        answer = client.send("/apply-template", {"messages": [{"role": "user", "content": "one\ntwo"}]})
+        prompt = answer.body.get("prompt") if answer.status == 200 else unexpected(answer)
+        yield Result("the chat template counts", "" if prompt == "Notes of user: one\ntwo.\nAnswer:" else str(prompt))
+        yield Result("chat by the template", chatted(client, workload.served_name))
+
+
 def parts(bench: Bench) -> Iterator[Result]:
     """A model in several files, of which the command line names the first."""
     workload = rendered("split", f"{INPUTS}/parts.yaml")
@@ -349,4 +361,5 @@ TRIALS: Mapping[str, Trial] = {
     "tasks": tasks,
     "missing-model": missing_model,
     "parts": parts,
+    "chat-template": chat_template,
 }

@@ -310,7 +310,7 @@ def pod_of(folder: Path, **spec: Any) -> Pod:
 
 def test_what_kubelet_here_does_not_know_is_not_judged(tmp_path: Path) -> None:
     with (
-        pytest.raises(CannotJudge, match="volume w: not an emptyDir"),
+        pytest.raises(CannotJudge, match="volume w: neither an emptyDir nor of a ConfigMap"),
         pod_of(tmp_path / "a", volumes=[{"name": "w", "hostPath": {"path": "/"}}]),
     ):
         pass

@@ -55,7 +55,8 @@ class Bench:
         folder = self._folder / f"{workload.name}-{next(self._numbers)}"
         place = Place(next(self._addresses))  # which every other pod reaches
         name, spec = f"{workload.name}-0", workload.spec
-        return Pod(name, spec, self._image, weights, secrets or {}, folder, place, self._sidecars)
+        maps = {body["metadata"]["name"]: body["data"] for body in workload.bodies if body["kind"] == "ConfigMap"}
+        return Pod(name, spec, self._image, weights, secrets or {}, folder, place, self._sidecars, maps)
 
     def new_folder(self, name: str) -> Path:
         """An empty folder of a trial's own."""

@@ -35,6 +35,12 @@ RUNNER = "spec.leaderWorkerTemplate.workerTemplate.spec.containers[model-runner]
 # What a golden is called → the input, and the arguments.
 GOLDENS = {
     "app.txt": ("example-quickstart", "chat"),
+    "chat-template.txt": ("chat-template", f"lws/own.{RUNNER}.args[12]"),
+    "chat-template-text.txt": ("chat-template", "configmap/beside-options-config.data[chat-template.jinja]"),
+    "chat-template-volume.txt": (
+        "chat-template",
+        "lws/of-a-config-map.spec.leaderWorkerTemplate.workerTemplate.spec.volumes[chat-template]",
+    ),
     "arguments.txt": ("options-given-again", "lws/underscores"),
     "elastic.txt": ("example-hpa", "hpa/chat"),
     "filtered-word.txt": ("version-vllm-speculative", f"lws/json.{RUNNER}.args[8]"),

@@ -101,7 +101,13 @@ def test_secrets_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(
     ("field", "written"),
-    [("replicas", "many"), ("replicas", "50%"), ("gateway.timeouts.request", "soon"), ("service", "web")],
+    [
+        ("replicas", "many"),
+        ("replicas", "50%"),
+        ("gateway.timeouts.request", "soon"),
+        ("service", "web"),
+        ("service", [{"name": "web"}, 80]),
+    ],
 )
 def test_what_nobody_can_tell(
     field: str, written: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz

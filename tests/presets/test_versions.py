@@ -53,6 +53,7 @@ PLAIN: dict[str, Any] = {
     "ModelFiles": (),
     "OpenModels": (),
     "Preloaded": (),
+    "ChatTemplatePath": "",
     "Revision": "",
     "DraftRevision": "",
     "Hub": "Huggingface",
@@ -82,6 +83,7 @@ PLAIN: dict[str, Any] = {
     "Adapters": 0,
     **template_words.ConstantWords().words(),
 }
+TEMPLATE = {"ChatTemplatePath": "/etc/llmaz/chat-template.jinja"}
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
 OFFLOAD = {"KVOffloadGiB": 64, "KVOffloadShareGB": 34}
@@ -103,6 +105,7 @@ USES: dict[str, dict[str, Any]] = {
         "ModelPath": "/workspace/models/m/m.gguf",
         "ProjectorPath": "/workspace/models/m/p.gguf",
     },
+    "chat template": TEMPLATE,
     "no accelerator": {"Accelerator": "none"},
     "pipeline on one host": {"TP": 2, "PP": 2, "WorldSize": 4},
     "pipeline of single accelerators": {"PP": 2, "WorldSize": 2, "Hosts": 2},
@@ -239,6 +242,8 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
         ("draft", False, "b4295", True),
         ("projector", False, "b6628", True),
         ("several models", False, "b10566", True),
+        ("template", False, "b4579", True),
+        ("template by", ["--jinja", "--chat-template-file"], "b7376", ["--chat-template-file"]),
         ("cache", False, "b6751", True),
         ("type", False, "b9294", True),
         ("new names", False, "b9093", True),
@@ -274,6 +279,12 @@ def variables_of(engine: Engine, words: dict[str, Any], start: str) -> list[str]
     return [entry["name"] for layer in layers for entry in layer.value if entry["name"].startswith(start)]
 
 
+def _options_of(engine: Engine, words: dict[str, Any], value: str) -> list[str]:
+    """The options that stand with a value."""
+    layers = engine.derivation(words).layers
+    return [arg for layer in layers if value in layer.args for arg in layer.args if arg != value]
+
+
 def facts(engine: Engine) -> dict[str, Any]:
     words = {**PLAIN, **USES["tensor parallel"]}
     shell, metrics = engine.shell(words), engine.spec["metrics"]
@@ -305,6 +316,8 @@ def facts(engine: Engine) -> dict[str, Any]:
         "draft": not refused(engine, {**PLAIN, **DRAFT}),
         "projector": not refused(engine, {**PLAIN, "ProjectorPath": "/workspace/models/m/p.gguf"}),
         "several models": not refused(engine, {**PLAIN, "Models": 2}),
+        "template": not refused(engine, {**PLAIN, **TEMPLATE}),
+        "template by": _options_of(engine, {**PLAIN, **TEMPLATE}, TEMPLATE["ChatTemplatePath"]),
         "kv in memory": not refused(engine, {**PLAIN, **OFFLOAD}),
         "kv in files": not refused(engine, {**PLAIN, **FILES_OF_KV}),
         "kv by policy": not refused(engine, {**PLAIN, **OFFLOAD, "KVOffloadPolicy": "lru"}),

@@ -148,6 +148,10 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W541": Wording("{of} does not report a metric '{name}'", "{hint}"),
     "W558": Wording("'{name}' never reaches {target}, so nothing scales on it: {why}", "{hint}"),
     "W544": Wording("'{name}' is a metric of {engine}, and the engine here is {of}", "{hint}"),
+    "E838": Wording(
+        "the values of this {kind} have {size} bytes, and Kubernetes takes at most 1,048,576 of them",
+        "keep less in it",
+    ),
     "E540": Wording("{what}", about="the Service or selector is not valid: {what}"),
     "E542": Wording("the selector does not match the labels of its own pods"),
     "E543": Wording("{what}", about="the Role or RoleBinding is not valid: {what}"),

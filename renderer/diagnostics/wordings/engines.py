@@ -179,6 +179,12 @@ ENGINES: Final[dict[str, Wording]] = {
         "the config '{name}' uses a draft model, and none is claimed",
         "list one with role: draft under modelClaims, or use another config",
     ),
+    "E835": Wording("the chat template '{path}' {what}", "{hint}"),
+    "E836": Wording("the chat template '{path}' cannot be parsed: {what}", "correct it in that file"),
+    "E837": Wording(
+        "'{backend}' has no use for a chat template of a model for {task}, as '{model}' is",
+        "remove it, or correct facts.kind of the OpenModel",
+    ),
     "E420": Wording("this template cannot be filled in: {what}", "{hint}"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),

@@ -118,9 +118,9 @@ MODELS: Final[dict[str, Wording]] = {
     "E945": Wording("{value} models cannot be in memory at once: {what}", "{hint}"),
     "E946": Wording("{key} {what}", "{hint}"),
     "E947": Wording("{option} cannot stand {why}", "leave it out, or serve this model with a Playground of its own"),
-    "E942": Wording("{app}: '{backend}' takes no projector", "{hint}"),
+    "E942": Wording("{app}: '{backend}' takes no {what}", "{hint}"),
     "E943": Wording(
-        "{option} says a projector, and so does source.projector of '{model}'",
+        "{option} says a {what}, and so does {key} of '{owner}'",
         "remove one of them",
     ),
     "E234": Wording(

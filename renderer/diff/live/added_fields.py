@@ -150,7 +150,8 @@ def is_preset_option(differing: DifferingField) -> bool:
     sizes = [text_at(adapters, key, "option") for key in ("rank", "batch", "held")]
     words = [*(arg for entry in (*configs, *derived) for arg in entry.get("args") or ()), *sizes]
     written = {ours.style.name(arg) for arg in (*words, *texts_at(adapters, "enable"))}
-    return differing.option in written - {*ours.port_options, ours.model_option} - ours.parallel_options
+    of_others = {*ours.port_options, *ours.template_options, ours.model_option}
+    return differing.option in written - of_others - ours.parallel_options
 
 
 def is_loaded(differing: DifferingField) -> bool:

@@ -67,6 +67,11 @@ class ContainerCommand(Struct, frozen=True):
         return table_entry(self.backend).get("servedName") or ()
 
     @property
+    def template_options(self) -> Sequence[str]:
+        """The options that name the file of a chat template."""
+        return [self.style.name(option) for option in table_entry(self.backend).get("chatTemplate") or ()]
+
+    @property
     def port_variables(self) -> Sequence[str]:
         """The variables that say it."""
         return table_entry(self.backend).get("portVariables") or ()

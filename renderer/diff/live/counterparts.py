@@ -14,6 +14,7 @@ from renderer.diagnostics import Path
 from renderer.diff.live.command_options import ContainerCommand, read_command
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.mounted_files import MountedKey, mounted_key
 from renderer.kubernetes.variable_references import ConfigMaps, plain_variables, references
 from renderer.kubernetes.wellknown import RUNNER
 
@@ -30,6 +31,7 @@ class PodSide(Struct, frozen=True, dict=True):
     template: Mapping[str, Any]
     engines: Mapping[str, ContainerCommand]  # by the name of the container, where it runs one
     sources: Mapping[str, str]  # where the weights below a path come from, the longest path first
+    chat_template: MountedKey | None = None  # that the one engine reads
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -158,12 +160,19 @@ def read_pod(
     spec = map_at(template, "spec")
     commands = {text_at(body, "name"): read_command(body, catalog, config_maps) for body in maps_at(spec, "containers")}
     sources = {**_volume_sources(spec), **_loader_sources(spec)}
-    return PodSide(
-        place,
-        template,
-        {name: command for name, command in commands.items() if command},
-        dict(sorted(sources.items(), key=lambda item: -len(item[0]))),
-    )
+    engines = {name: command for name, command in commands.items() if command}
+    sources = dict(sorted(sources.items(), key=lambda item: -len(item[0])))
+    return PodSide(place, template, engines, sources, _chat_template(spec, engines))
+
+
+def _chat_template(spec: Mapping[str, Any], engines: Mapping[str, ContainerCommand]) -> MountedKey | None:
+    """The key of a ConfigMap that the one engine of a pod reads its chat template from."""
+    for name, command in engines.items() if len(engines) == 1 else ():
+        body = next((body for body in maps_at(spec, "containers") if text_at(body, "name") == name), {})
+        for option in command.template_options:
+            if path := command.options.get(option, ""):
+                return mounted_key(spec, body, path)
+    return None
 
 
 class Counterparts(Struct, frozen=True):

@@ -313,14 +313,32 @@ def has_same_volume(differing: DifferingField) -> bool:
     if not pods or not (differing.added or differing.dropped):
         return False
     side, other = (pods.ours, pods.theirs) if differing.added else (pods.theirs, pods.ours)
-    if differing.path[:2] == ("spec", "volumes"):
-        name = differing.path[2][1:-1]
-    elif differing.container == RUNNER and differing.field[:1] == ("volumeMounts",):
-        mounts = side.mounts(RUNNER if differing.added else pods.commands.get(RUNNER, RUNNER))
-        name = text_at(mounts.get(differing.field[1][1:-1]), "name")
-    else:
-        return False
-    source = side.volume_sources.get(name, "")
+    source = side.volume_sources.get(_volume_name(differing), "")
     return bool(source) and (
         source in other.source_parents or any(parent in other.sources_of_volumes for parent in parents(source))
     )
+
+
+def _volume_name(differing: DifferingField) -> str:
+    """The volume of a field that one side alone has: its own, or that of a mount of the runner; '' for another one."""
+    pods = differing.pods
+    if pods and differing.path[:2] == ("spec", "volumes"):
+        return differing.path[2][1:-1]
+    if pods and differing.container == RUNNER and differing.field[:1] == ("volumeMounts",):
+        side = pods.ours if differing.added else pods.theirs
+        mounts = side.mounts(RUNNER if differing.added else pods.commands.get(RUNNER, RUNNER))
+        return text_at(mounts.get(differing.field[1][1:-1]), "name")
+    return ""
+
+
+def has_same_template(differing: DifferingField) -> bool:
+    """Of a volume with a chat template, which the engine of the other side reads from the same key of a ConfigMap."""
+    pods = differing.pods
+    if not pods or not (differing.added or differing.dropped):
+        return False
+    own, other = pods.ours.chat_template, pods.theirs.chat_template
+    if not own or not other or own.mount_path == other.mount_path:
+        return False
+    if (own.config_map, own.key) != (other.config_map, other.key):
+        return False
+    return _volume_name(differing) == (own if differing.added else other).volume

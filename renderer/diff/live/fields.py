@@ -151,7 +151,12 @@ class PodLeaves:
             yield key, Leaf(value, (*place, "args", name), meaning, rule)
 
     def _weights(self, name: str, value: str, command: ContainerCommand) -> str:
-        """A value with each path of weights replaced by what is there; of a model its revision beside it."""
+        """A value with each path of weights, or of a chat template, replaced by what is there; of a model its revision
+        beside it.
+        """
+        template = self._side.chat_template
+        if template and value == template.path and name in command.template_options:
+            return f"configmap://{template.config_map}/{template.key}"
         source = self._side.weights(value)
         if name == command.model_option and source == value:
             return hub_source(value, command.options.get("--revision", ""))

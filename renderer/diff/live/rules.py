@@ -152,6 +152,14 @@ EXPLANATIONS: Final = (
         ground="kubelet mounts the same volume at the path that the mount names.",
     ),
     LiveRule(
+        "template-volume",
+        EQUAL,
+        "The chat template is the same key of a ConfigMap, at another path.",
+        equal_fields.has_same_template,
+        of=POD,
+        ground="kubelet mounts the same key at the path that the mount names; the engine opens the file there.",
+    ),
+    LiveRule(
         "named-folder",
         EQUAL,
         "The engine opens its weights from a folder with the model's name.",

@@ -38,7 +38,7 @@ from renderer.kubernetes import quantity
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container
 from renderer.resolve.container_words import literal_words
-from renderer.resolve.engine import grace_period, versions
+from renderer.resolve.engine import chat_template, grace_period, versions
 from renderer.resolve.engine.backend_runtime import (
     ConditionalMessage,
     DerivedEntry,
@@ -51,6 +51,7 @@ from renderer.resolve.engine.backend_runtime import (
     word_getter,
 )
 from renderer.resolve.engine.multi_host import MultiHostForm
+from renderer.resolve.engine.preparation import CONFIG_VOLUME
 from renderer.resolve.engine.preset_args import find_option_list, unreadable_names
 from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, ConstantWords
 from renderer.resolve.kube import api_defaults, images
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     )
 
 _TEXTS = frozenset({"command", "value"})  # keys of hooks, probes and variables whose values are always text
-_CONFIG = "config"  # the volume of its files
 _PROBES: tuple[Literal["startupProbe", "readinessProbe", "livenessProbe"], ...] = (
     "startupProbe",
     "readinessProbe",
@@ -373,9 +373,11 @@ def _compile_messages(
 
 
 def _compile_files(compiler: _Compiler) -> tuple[EngineFile, ...]:
-    """Its files. The key in the ConfigMap is the file name; an error for the same name in two folders."""
+    """Its files. The key in the ConfigMap is the file name; an error for the same name in two folders, and for that of
+    a chat template, which may lie there too.
+    """
     files: list[EngineFile] = []
-    folders: dict[str, set[str]] = {}  # by key
+    folders: dict[str, set[str]] = {chat_template.KEY: {""}} if "chatTemplate" in compiler.engine_spec else {}  # by key
     for i, entry in enumerate(compiler.engine_spec.get("files") or ()):
         path: Path = ("engine", "files", i)
         mount_path, key = entry["path"], posixpath.basename(entry["path"])
@@ -397,7 +399,10 @@ _CONTAINERS = r"model-runner|model-loader(?:-\d+)?"
 def _read_volumes(compiler: _Compiler) -> tuple[EngineVolume, ...]:
     """Its volumes; an error for duplicates and names of the renderer."""
     entries = compiler.engine_spec.get("volumes") or ()
-    names = _read_names(compiler, "volumes", _VOLUMES, {_CONFIG} if compiler.engine_spec.get("files") else set())
+    engine_spec = compiler.engine_spec
+    of_files = {CONFIG_VOLUME} if "chatTemplate" in engine_spec or engine_spec.get("files") else set[str]()
+    of_template = {chat_template.VOLUME} if "chatTemplate" in engine_spec else set[str]()
+    names = _read_names(compiler, "volumes", _VOLUMES, of_files | of_template)
     paths: set[str] = set()
     for i, entry in enumerate(entries):
         path = entry["mountPath"].rstrip("/")

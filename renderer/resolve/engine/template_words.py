@@ -35,6 +35,7 @@ WORDS = frozenset(
         "ModelName",
         "DraftModelPath",
         "ProjectorPath",
+        "ChatTemplatePath",
         "Revision",
         "DraftRevision",
         "Hub",

@@ -178,18 +178,6 @@ def conflicting_options(command: EngineProcess) -> Iterator[Diagnostic]:
             whole_options |= {name for token in layer.args if (name := engine.style.name(token)) and "." not in name}
 
 
-@rule(of=EngineProcess, when=lambda command: command.run.base.weights[0].projector and command.user_layers)
-def rival_projectors(command: EngineProcess) -> Iterator[Diagnostic]:
-    """An error for each option of users that says a projector beside that of the model's source."""
-    engine, model = command.run.engine, command.run.base.claim.main
-    options = engine.spec.get("projector") or ()
-    for layer in command.user_layers if not command.user_options.isdisjoint(options) else ():
-        for i, token in enumerate(layer.args):
-            if engine.style.name(token) in options:
-                words = {"option": token.partition("=")[0], "model": model.name}
-                yield make_diagnostic("E943", layer.origin_of(i), **words)
-
-
 def reserved_options(
     style: Dialect, rules: Mapping[str, ReservedOption], args: Sequence[str], origin: Origin
 ) -> Iterator[Diagnostic]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule
 from renderer.kubernetes.json_values import maps_at, text_at
@@ -22,6 +22,7 @@ _OUTSIDE_VOLUMES = r"/(?:(?!etc/)[a-z]{1,4}\d*|etc/(?:ssl|pki)|[a-z-]*workspace)
 _ELSEWHERE = "provide the file with a volume or an init container of podTemplate, or name one that the image has"
 _VOLUME = "provide it with a volume of podTemplate"
 _SOURCE = f"name it as source.projector of the OpenModel, or {_VOLUME}"
+_TEMPLATE = f"write chatTemplate: {{file: …}} with its path in the tree instead, or {_VOLUME}"
 # How a tree brings what options load, by what their names have in them.
 _CLAIMED = {
     "lora": "claim the adapter as an OpenModel, with role: lora in modelClaims; or ",
@@ -42,10 +43,12 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     and in which nothing puts it, or that the preset's image would have to have, in a folder that images of engines do
     not have. What lies in another image, or in a volume with content of its own, is not judged.
     """
-    named = list(_named_files(planned))
+    engine_spec = planned.run.engine.spec
+    named = list(given_by_users(planned, (engine_spec.get("options") or {}).get("files") or ()))
     if not named:
         return
-    hints = dict.fromkeys(planned.run.engine.spec.get("projector") or (), _SOURCE)
+    hints = dict.fromkeys(engine_spec.get("projector") or (), _SOURCE)
+    hints |= dict.fromkeys((engine_spec.get("chatTemplate") or {}).get("options") or (), _TEMPLATE)
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
     loaded = [path for load in loads for path in load.weights.paths]
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
@@ -80,10 +83,9 @@ def _provided(option: str) -> str:
     return next((way for word, way in _CLAIMED.items() if word in option), "") + _VOLUME
 
 
-def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
-    """The options and variables of users that name a file to read, by the preset: name, value and place of each."""
+def given_by_users(planned: PlannedPod, names: Sequence[str]) -> Iterator[tuple[str, str, Origin]]:
+    """The options and variables of users that have one of the names: name, value and place of each value."""
     command, style = planned.command, planned.run.engine.style
-    names = (planned.run.engine.spec.get("options") or {}).get("files") or ()
     for layer in () if command.user_options.isdisjoint(names) else command.user_layers:
         for i, token in enumerate(layer.args):
             if (name := style.name(token)) not in names:

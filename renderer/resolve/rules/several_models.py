@@ -10,6 +10,8 @@ from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, quot
 from renderer.engines.given_options import option_names
 from renderer.kubernetes.json_values import text_at
 from renderer.resolve.claims import MAIN, ONE_MAIN, public_name_origin
+from renderer.resolve.engine.backend_runtime import model_settings
+from renderer.resolve.engine.chat_template import FIELD
 from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.monitoring import adapter_metric_name
@@ -63,6 +65,13 @@ def _unfit(of_app: AppEngine) -> Iterator[tuple[Origin, str, str]]:
     for key in ("disaggregation", "kvCacheOffloading"):
         if key in app.spec and key in able:
             yield app.origin("spec", key, key=True), key, f"leave it out, or {ONE_MAIN}"
+    if FIELD in able:
+        places = [app.origin("spec", FIELD, key=True)] if FIELD in app.spec else []
+        for entry in base.claim.models[: base.claim.mains]:
+            if FIELD in model_settings(entry.model, of_app.engine):
+                path = ("spec", "engines", of_app.engine.runtime.name, FIELD)
+                places.append(Origin(entry.model.document, path, key=True))
+        yield from ((origin, FIELD, f"leave it out, or {ONE_MAIN}") for origin in places)
     settings = gateway_settings(base.context, app.namespace)
     if "metrics" in able and task_routes.app_mode(base.context.inputs, app, settings) == "pool":
         origin = app.origin(*_CLAIMS, "models")

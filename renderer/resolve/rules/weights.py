@@ -146,7 +146,7 @@ def _refusal(
     sources, formats = spec.get("sources") or [kind], spec.get("formats") or [form]
     field = "filename" if weights.filename else ""
     if kind not in sources:
-        able = _other_engines(inputs, app, name, lambda other: kind in (other.get("sources") or [kind]))
+        able = other_engines(inputs, app, name, lambda other: kind in (other.get("sources") or [kind]))
         supported = f"it loads from {', '.join(_SOURCES[source] for source in sources)}"
         supported += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
         return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
@@ -158,15 +158,15 @@ def _refusal(
     if single_file and not weights.one_file:
         return "E405", "", {"hint": reasons.get("directory") or "name one file"}
     if weights.projector and "projector" not in spec:
-        able = _other_engines(
+        able = other_engines(
             inputs, app, name, lambda other: "projector" in other and kind in (other.get("sources") or [kind])
         )
         hint = f"for a projector set backendName: {join_alternatives(able)}" if able else "remove it"
         if form != "gguf":
             hint = "remove it: only a GGUF model has its projector in another file"
-        return "E942", _PROJECTOR, {"hint": hint}
+        return "E942", _PROJECTOR, {"what": "projector", "hint": hint}
     if single_file and is_part(weights.filename or weights.address) and form not in spec.get("parts", ()):
-        able = _other_engines(inputs, app, name, lambda other: form in other.get("parts", ()))
+        able = other_engines(inputs, app, name, lambda other: form in other.get("parts", ()))
         other = f", or set backendName: {join_alternatives(able)}" if able else ""
         return "E408", field, {"hint": f"merge the parts into one file{other}"}
     if weights.one_file and not single_file and "file" in reasons:
@@ -177,7 +177,7 @@ def _refusal(
     if skip and kind == "hub" and weights.filename:
         return "E409", field, {"name": weights.filename}
     if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):
-        able = _other_engines(inputs, app, name, lambda other: weights.hub in other.get("hubs", ()))
+        able = other_engines(inputs, app, name, lambda other: weights.hub in other.get("hubs", ()))
         return "E412", "", {"hub": weights.hub, "hint": _skip_hint(able)}
 
     def streams(engine_spec: EngineSpec) -> bool:
@@ -185,13 +185,13 @@ def _refusal(
         return weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ())
 
     if skip and kind == "objectStore" and not streams(spec):
-        return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(_other_engines(inputs, app, name, streams))}
+        return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(other_engines(inputs, app, name, streams))}
     return None
 
 
 def _engines_of_format(inputs: Inputs, app: App, engine: Engine, form: str) -> list[str]:
     """The names of all other engines that read weights in this format."""
-    return _other_engines(inputs, app, engine.runtime.name, lambda other: form in (other.get("formats") or [form]))
+    return other_engines(inputs, app, engine.runtime.name, lambda other: form in (other.get("formats") or [form]))
 
 
 def _skip_hint(able: list[str]) -> str:
@@ -205,7 +205,7 @@ def join_alternatives(names: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def _other_engines(inputs: Inputs, app: App, name: str, is_able: Callable[[EngineSpec], bool]) -> list[str]:
+def other_engines(inputs: Inputs, app: App, name: str, is_able: Callable[[EngineSpec], bool]) -> list[str]:
     """The names of all other engines whose `spec.engine` passes a test, for a role of those that have roles."""
     specs = {other: inputs.runtimes[other].spec.get("engine") for other in inputs.runtimes if other != name}
     able = [(other, spec) for other, spec in specs.items() if spec and is_able(spec)]

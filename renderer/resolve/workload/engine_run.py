@@ -25,6 +25,7 @@ from renderer.resolve.engine import (
     ports,
 )
 from renderer.resolve.engine.adapters import EngineAdapter
+from renderer.resolve.engine.chat_template import FIELD, MOUNT_PATH, ChatTemplate, find_chat_template
 from renderer.resolve.engine.kv_offloading import KVOffloading, SumOrigin
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallel_sizes import resolve_parallelism, size_origin
@@ -99,6 +100,7 @@ class EngineRun(EngineChoice, frozen=True):
     slots: int  # requests at once that share a context
     multi_host: MultiHostForm | None  # how several hosts serve a replica, None for one
     adapters: tuple[EngineAdapter, ...]  # of the claim
+    chat_template: ChatTemplate | None  # None where the engine takes the model's own
     mains: tuple[MainModel, ...] = ()  # of the claim, where there are several
 
     @property
@@ -162,6 +164,9 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
     mains = _main_models(choice.base, engine) if base.claim.mains > 1 else ()
     if mains:
         words |= _words_of_mains(base, mains)
+    template = _chat_template(choice)
+    if template:
+        words["ChatTemplatePath"] = MOUNT_PATH
     if offloading:
         ranks = size.parallelism.local_ranks
         words |= kv_offloading.offloading_words(engine, offloading, size.accelerator, ranks, diagnostics)
@@ -181,7 +186,17 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         multi_host=host_groups.find_form(engine, size.parallelism, words),
         adapters=_engine_adapters(base, engine) if base.claim.adapters else (),
         mains=mains,
+        chat_template=template,
     )
+
+
+def _chat_template(choice: EngineChoice) -> ChatTemplate | None:
+    """The template of the Playground, else of the model for this engine."""
+    own, model = choice.base.app.spec, choice.model_settings
+    if FIELD not in own and FIELD not in model:
+        return None
+    layers = replacements(FIELD, [(model, choice.model_settings_origin), (own, choice.base.app.origin("spec"))])
+    return find_chat_template(choice.base.context.inputs.template_files, layers)
 
 
 def _version_layers(choice: EngineChoice, size: backend_runtime.RunnerSize) -> list[ValueLayer]:
@@ -320,6 +335,7 @@ def _template_words(
         "ModelName": _own_name(main, served_name),
         "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
         "ProjectorPath": main.projector,
+        "ChatTemplatePath": "",
         "Revision": main.revision,
         "DraftRevision": draft.revision if draft else "",
         "Hub": main.hub,

@@ -20,7 +20,7 @@ from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Pod
 from renderer.resolve import app_annotations, claims
 from renderer.resolve.chosen_backend import backend_origin
-from renderer.resolve.engine import arg_merge, disaggregation, grace_period
+from renderer.resolve.engine import arg_merge, chat_template, disaggregation, grace_period, preparation
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, own_size_origin
 from renderer.resolve.engine.template_words import HOST_WORDS, LISTEN_ADDRESS, NO_OFFLOADING, ONE_MODEL
@@ -97,6 +97,8 @@ def _template_origins(scaling: PlannedScaling) -> _Origins:
             yield ("template", "spec", key), flavor.model.at("nodeSelector")
     yield ("template", "spec", "tolerations"), config.origin("pods", "tolerations")
     yield from ((("config", file.key), file.origin) for file in run.engine.files if file.when(run.words))
+    if (template := run.chat_template) and template.file:
+        yield ("config", chat_template.KEY), template.source
     if form := run.multi_host:  # the command and the probes of all pods that answer
         for head in runner, (*_TEMPLATE, *_RUNNER):
             if form.command:
@@ -281,6 +283,10 @@ def _item_origins(scaling: PlannedScaling) -> _Origins:
         mounts[tier.volume, tier.path] = {(): origin, ("mountPath",): origin.at("path")}
     for volume in engine.volumes:
         volumes[volume.name,] = mounts[volume.name, volume.path] = {(): volume.origin}
+    if template := run.chat_template:
+        volume_name = preparation.CONFIG_VOLUME if template.file else chat_template.VOLUME
+        mounts[volume_name, chat_template.MOUNT_PATH] = {(): template.source}
+        volumes[chat_template.VOLUME,] = {} if template.file else dict(template.origins())
     for step in engine.steps:
         steps[step.name,] = {(): step.origin}
     for i, port in enumerate(disaggregation.ability(engine).get("ports") or () if scaling.app.role else ()):
@@ -312,6 +318,8 @@ def _word_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
     if base.weights[0].projector:
         yield "ProjectorPath", Origin(main.document, ("spec", "source", "projector"))
+    if run.chat_template:
+        yield "ChatTemplatePath", run.chat_template.source
     if base.claim.draft:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield from ((word, base.context.inputs.config.origin(*LISTEN_ADDRESS)) for word in HOST_WORDS)

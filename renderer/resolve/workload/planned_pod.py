@@ -118,7 +118,8 @@ def image_security(run: EngineRun) -> SecuritySpec:
 
 
 def _prepare(run: EngineRun) -> Preparation:
-    setup = preparation.prepare(run.base.context.inputs.config, run.base.app.name, run.engine, run.words)
+    config = run.base.context.inputs.config
+    setup = preparation.prepare(config, run.base.app.name, run.engine, run.words, run.chat_template)
     if not run.offloading:
         return setup
     mounts, volumes = kv_offloading.tier_mounts(run.offloading), kv_offloading.tier_volumes(run.offloading)
