@@ -265,8 +265,29 @@ def keys(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, set[s
                 raise SystemExit(f"{path}: {done.stderr.strip()[-2000:]}")
             result = json.loads(done.stdout.splitlines()[-1])
             fields.update(result["fields"])
-            groups[version] = {group: set(names) for group, names in result["groups"].items()}
+            groups[version] = {group: set(names) for group, names in result["groups"].items()} | connectors(path)
             print(version, {group: len(names) for group, names in groups[version].items()}, file=sys.stderr)
+    return groups
+
+
+# By key of an option's JSON, the factory that raises for a name that nobody registers with it.
+_FACTORIES = {
+    "--kv-transfer-config.kv_connector=": "kv_transfer/kv_connector/factory.py",
+    # What MultiConnector puts together.
+    "--kv-transfer-config.kv_connector_extra_config.connectors.kv_connector=": "kv_transfer/kv_connector/factory.py",
+    "--ec-transfer-config.ec_connector=": "ec_transfer/ec_connector/factory.py",
+}
+
+
+def connectors(sources: Path) -> dict[str, set[str]]:
+    """The names that each factory of a release knows, by group."""
+    groups: dict[str, set[str]] = {}
+    for group, place in _FACTORIES.items():
+        path = sources / "vllm" / "distributed" / place
+        if path.exists():
+            calls = [node for node in ast.walk(_parsed(path)) if isinstance(node, ast.Call)]
+            names = {_text(call.args[0]) for call in calls if getattr(call.func, "attr", "") == "register_connector"}
+            groups |= {group: names} if names else {}
     return groups
 
 

@@ -21,12 +21,13 @@ Of one version, printed:
 
 Each line is `--name[,alias…] ARITY [TYPE] [repeat] [since..until]`: the first long name, the other spellings of the
 same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any number),
-`+` (one or more). TYPE is `int`, `float`, `json`, `object` (JSON in braces) or `count` (a whole number, or one such as
-8k) where the engine reads the value so, with `?` where it takes `None` too, and its bounds (`int>=1`, `float?>0<=1`)
-where its configuration has them. `repeat` says that an option given twice means both. `since..until`: the first version
-that has this line, and the first that has it no longer; either may be left out. What differs by version has several
-lines. Spellings that switch an option off stand on a line of their own. The line `versions …` holds every release, the
-oldest first, `samples …` those that were looked at.
+`+` (one or more). TYPE is `int`, `float`, `json`, `object` (JSON in braces), `map` (the same, or any text without
+braces around it) or `count` (a whole number, or one such as 8k) where the engine reads the value so, with `?` where
+it takes `None` too, and its bounds (`int>=1`, `float?>0<=1`) where its configuration has them. `repeat` says that an
+option given twice means both. `since..until`: the first version that has this line, and the first that has it no
+longer; either may be left out. What differs by version has several lines. Spellings that switch an option off stand
+on a line of their own. The line `versions …` holds every release, the oldest first, `samples …` those that were
+looked at.
 
 A line `=--name[,--other…] VALUE… [@since..until VALUE…]…` holds the values that options take, from the parser or from
 the registry in which the engine looks them up: those of all versions first, then those of ranges. Where a version has
@@ -124,6 +125,12 @@ def sglang_parser() -> argparse.ArgumentParser:
 
 # What stands before the parser itself: vLLM rewrites -O3, -O=3 and -O 3 into --optimization-level 3.
 EXTRA: Mapping[str, Mapping[str, str]] = {"vllm": {"-O": "--optimization-level"}}
+# Fields that the engine reads as JSON behind its parser, which takes any text for them: vllm/config/model.py
+# (ModelConfig refuses a text) and load.py, sglang/srt/configs/model_config.py and load_config.py.
+READ_LATER: Mapping[str, Mapping[str, str]] = {
+    "vllm": {"hf_overrides": "object", "model_loader_extra_config": "map"},
+    "sglang": {"json_model_override_args": "object", "model_loader_extra_config": "map"},
+}
 PARSERS: Mapping[str, Callable[[], argparse.ArgumentParser]] = {"vllm": vllm_parser, "sglang": sglang_parser}
 
 
@@ -143,6 +150,7 @@ def argparse_options(engine: str) -> Iterator[Option]:
         arity = "1" if action.nargs is None else str(action.nargs)
         repeats = isinstance(action, argparse._AppendAction | argparse._ExtendAction)
         kind = typed(action)
+        kind = READ_LATER[engine].get(action.dest, kind) if kind in ("", "map") else kind
         choices = listable(REGISTRIES[engine](action.dest) or tuple(map(str, action.choices or ())))
         if choices and (getattr(action.type, "__name__", "") == "_optional_type" or None in (action.choices or ())):
             choices = tuple(dict.fromkeys((*choices, "None")))
@@ -172,6 +180,8 @@ def typed(action: argparse.Action) -> str:
         return f"{kind.__name__}{optional}{bounds(action.dest)}"
     if takes(action, "{}") and not takes(action, "x") and not takes(action, "a=1"):
         return f"{'json' if takes(action, '3') else 'object'}{optional}"
+    if takes(action, "{}") and not takes(action, "{x: 4}"):
+        return "map"
     return f"count{optional}" if takes(action, "1k") and takes(action, "1") and not takes(action, "x") else ""
 
 
@@ -439,14 +449,14 @@ def compares(handler: Sequence[Token], i: int) -> bool:
 
 
 def number(handler: Sequence[Token]) -> str:
-    """`int` or `float` where a handler takes its value as a number, or compares it with some texts."""
+    """`int`, `float` or `json` where a handler takes its value as that, or compares it with some texts."""
     start = next(i for i, token in enumerate(handler) if token == Token("("))
     parameters = arguments(handler[start + 1 : parameters_end(handler) - 1])
     if len(parameters) == 2 and parameters[1][:1] == [Token("int")]:
         return "int"
-    uses = [i for i in value_uses(handler) if not compares(handler, i)]
+    uses = [i for i in value_uses(handler) if not compares(handler, i) and handler[i - 1].text != "."]
     reads = {" ".join(token.text for token in handler[i - 2 : i]) for i in uses if not is_message(handler, i)}
-    types = {"stof (": "float", "stoi (": "int"}
+    types = {"stof (": "float", "stoi (": "int", "parse (": "json"}
     return types.get(reads.pop(), "") if len(parameters) == 2 and len(reads) == 1 else ""
 
 

@@ -26,7 +26,7 @@ _NEAR = 0.75  # how similar the name of an option has to be that is proposed
 _LETTERS = 2  # by how many another name may differ where nobody knows whether it takes such a value
 _LETTERS_OF_NAME = 3  # of which one may differ
 _MOST_OPTIONS = 5  # in a hint
-_KINDS = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json"}
+_KINDS = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json", "map": ""}
 _MEANT = "did you mean"  # how a hint begins that knows what was meant
 _SWITCH_WORDS = frozenset(("enable", "disable"))  # which people leave out; another word more is another option
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
@@ -38,6 +38,7 @@ _TYPES = {
     "float": "a number",
     "json": "JSON",
     "object": "a JSON object",
+    "map": "JSON in its braces",
     "count": "a whole number or one like 8k",
 }
 # Patterns as text: few runs need them. A thousand is k, 1024 is K; only of the former there may be parts.
@@ -72,7 +73,7 @@ _UNCERTAIN = {
     "E466": "W466",
     "E467": "W467",
 }
-_JSON = ("json", "object")
+_JSON = ("json", "object", "map")
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
 
@@ -198,7 +199,7 @@ def _walk_args(
         if not key_suffix and (option.choices.values or option.type) and style.name(token) not in plugged:
             yield from _refused_values(rules, option, args, start, values)
         if values and (key_suffix or option.type in _JSON):
-            yield from _refused_keys(rules, option, args, start, values[0])
+            yield from _refused_keys(rules, option, args, start, values[0], plugged)
 
 
 def _count_option(
@@ -267,13 +268,13 @@ def _refused_values(
 
 
 def _refused_keys(
-    rules: OptionRules, option: Option, args: Sequence[str], start: int, value: str
+    rules: OptionRules, option: Option, args: Sequence[str], start: int, value: str, plugged: Container[str]
 ) -> Iterator[OptionFinding]:
     """The findings about keys of an option's JSON that the engine does not have, and about values that keys do not
     take. `value`: the JSON, or what `--option.key` is set to.
     """
     groups = rules.keys()
-    if option.name not in groups or not groups[option.name].names or "{{" in value or "$(" in value:
+    if "{{" in value or "$(" in value or not any(group.startswith(option.name) for group in groups):
         return
     spelling, key_suffix = rules.style.head(args[start])
     try:
@@ -284,27 +285,38 @@ def _refused_keys(
     for key in reversed(keys):
         content = {key: content}
     index = start if keys or "=" in args[start] else start + 1
-    for code, words in _key_findings(groups, option.name, "", content):
+    for code, words in _key_findings(rules, groups, option.name, "", content, plugged):
         yield rules.finding(index, code, option=spelling, **words)
 
 
 def _key_findings(
-    groups: Mapping[str, NameList], group: str, place: str, content: object
+    rules: OptionRules,
+    groups: Mapping[str, NameList],
+    group: str,
+    place: str,
+    content: object,
+    plugged: Container[str] = (),
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Code and words of what is wrong in a map. `group`: of its keys; `place`: its own keys, '' or with a dot at the
-    end.
+    """Code and words of what is wrong in a map, or in each map of a list. `group`: of its keys; `place`: its own keys,
+    '' or with a dot at the end; `plugged`: options and their keys that may take other values.
     """
+    if isinstance(content, list):
+        for item in content:
+            yield from _key_findings(rules, groups, group, place, item, plugged)
+        return
     names = groups.get(group)
-    for key, value in content.items() if names and names.names and isinstance(content, dict) else ():
-        if names and key not in names.names:
+    plugins = [rules.plugins.get(f"{group}.{key}", ()) for key in content] if isinstance(content, dict) else ()
+    open_keys = {name for names_of_plugin in plugins for name in names_of_plugin}
+    for key, value in content.items() if isinstance(content, dict) else ():
+        if names and names.names and key not in names.names:
             yield "E477", {"key": place + key, "hint": _key_hint(names, group, key)}
             continue
-        closed = groups.get(f"{group}.{key}=")
+        closed = None if f"{group}.{key}" in plugged or f"{group}.{key}" in open_keys else groups.get(f"{group}.{key}=")
         if closed and closed.names and isinstance(value, str) and value not in closed.names and not value.isdigit():
             hint = suggestion(value, sorted(closed.names))
             words = {"key": place + key, "value": value, "hint": _value_state(closed, value) + hint}
             yield "E478", words
-        yield from _key_findings(groups, f"{group}.{key}", f"{place}{key}.", value)
+        yield from _key_findings(rules, groups, f"{group}.{key}", f"{place}{key}.", value, plugged)
 
 
 def _key_hint(names: NameList, group: str, key: str) -> str:
@@ -356,9 +368,11 @@ def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
         return ""
     words = _TYPES[option.type]
     try:
-        if option.type in ("json", "object"):
+        if option.type == "map" and not (value.strip()[:1] == "{" and value.strip()[-1:] == "}"):
+            return ""
+        if option.type in _JSON:
             content = json.loads(value)
-            return "" if option.type == "json" or isinstance(content, dict) else words
+            return "" if option.type != "object" or isinstance(content, dict) else words
         if option.type == "count" and re.fullmatch(_COUNT, value):
             return ""
         if style.kind == "exact" and option.type in _LEADING_NUMBERS:

@@ -30,6 +30,14 @@ OTHERWISE: Mapping[tuple[str, str, str], str] = {
         "0.6.6",
         """vllm serve /mnt/models --limit-mm-per-prompt '{"image":4}'""",
     ): "image=4 before 0.8, read by code of its own",
+    **dict.fromkeys(
+        [
+            ("vllm", version, "vllm serve /mnt/models --hf-overrides max_position_embeddings=65536")
+            for version in map(str, DATA["vllm"]["versions"])
+            if version not in ("0.6.6", "0.8.5")
+        ],
+        "a text, which the model's configuration refuses behind the parser",
+    ),
     (
         "vllm",
         "0.6.6",

@@ -32,6 +32,17 @@ PLANTED: list[tuple[str, str, Any, tuple[str, str, str] | None]] = [
     ("0.33.0", COMPILATION, {"inductor_compile_config": {"any": 1}}, None),
     ("0.33.0", TRANSFER, {"kv_conector": "x"}, ("E477", "kv_conector", "did you mean 'kv_connector'?")),
     ("0.33.0", TRANSFER, {"kv_role": "kv_bth"}, ("E478", "kv_role", "did you mean 'kv_both'?")),
+    ("0.33.0", TRANSFER, {"kv_connector": "NixlConector"}, ("E478", "kv_connector", "did you mean 'NixlConnector'?")),
+    ("0.10.2", TRANSFER, {"kv_connector": "NixlConector"}, ("E478", "kv_connector", "did you mean 'NixlConnector'?")),
+    ("0.33.0", TRANSFER, {"kv_connector": "P2pNcclConnector"}, ("E478", "kv_connector", "it was removed in 0.24.0; ")),
+    ("0.33.0", TRANSFER, {"kv_connector": "MooncakeConnector"}, None),
+    (
+        "0.33.0",
+        TRANSFER,
+        {"kv_connector_extra_config": {"connectors": [{"kv_connector": "OfloadingConnector"}]}},
+        ("E478", "kv_connector_extra_config.connectors.kv_connector", "did you mean 'OffloadingConnector'?"),
+    ),
+    ("0.33.0", "--ec-transfer-config", {"ec_connector": "ECCpuConnector"}, ("E478", "ec_connector", "ECCPUConnector")),
     ("0.33.0", TRANSFER, {"kv_connector_extra_config": {"any": {"thing": 1}}}, None),
     ("0.33.0", "--hf-overrides", {"any": {"thing": 1}}, None),
     ("0.33.0", "--additional-config", {"any": 1}, None),
@@ -100,3 +111,11 @@ def test_an_older_key_is_told_with_its_time() -> None:
         assert told("0.33.0", [COMPILATION, json.dumps({key: 3})]) == [
             ("E477", key, f"leave it out; it was removed {by}")
         ]
+
+
+def test_a_module_may_have_other_connectors() -> None:
+    content = {"kv_connector": "OurConnector", "kv_connector_module_path": "our.module", "kv_role": "kv_both"}
+    assert told("0.33.0", [TRANSFER, json.dumps(content)]) == []
+    inside = {"connectors": [content, {"kv_connector": "OurConnector"}]}
+    whole = {"kv_connector": "MultiConnector", "kv_connector_extra_config": inside, "kv_role": "kv_both"}
+    assert [code for code, *_ in told("0.33.0", [TRANSFER, json.dumps(whole)])] == ["E478"]

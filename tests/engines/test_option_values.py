@@ -33,6 +33,7 @@ OTHERWISE: Mapping[tuple[str, str, str], str] = {
     ("vllm", "--limit-mm-per-prompt", "image:2"): "the same",
     ("llamacpp", "--seed", "x"): "read by stoul, which takes numbers above those of a type of the lists",
     ("llamacpp", "--tensor-split", "half"): "read by code of its own, as numbers with commas",
+    ("sglang", "--json-model-override-args", "anything"): "read behind its parser, by json.loads in model_config.py",
 }
 
 

@@ -9,7 +9,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import json_map, option_values, written_options
 from renderer.engines.handwritten_command import option_variable, table_entry
-from renderer.engines.option_validation import OptionRules, plugged_options, validate_options
+from renderer.engines.option_validation import OptionFinding, OptionRules, plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.engines.version_order import in_range
@@ -45,7 +45,17 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
                 words = {**words, "hint": f"leave it out: the model has '{own_option}' of its own"}
             code = _KNOWN_BY_OTHERS.get(finding.code, "")
             code = code if code and not line.is_own_image() else finding.code
+            if code == "W478" and _is_of_a_module(rules, finding):
+                continue
             yield make_diagnostic(code, layer.origin_of(finding.index), **words)
+
+
+def _is_of_a_module(rules: OptionRules, finding: OptionFinding) -> bool:
+    """Whether a value of a key that modules add to is unlike what the version itself has: an image may have modules."""
+    words = {name: str(word) for name, word in finding.words.items()}
+    place = f"{rules.style.name(words['option'])}.{words['key']}"
+    near = words["hint"].partition("did you mean '")[2].partition("'")[0]
+    return any(place in places for places in rules.plugins.values()) and not closest(words["value"], [near], _NEAR)
 
 
 def _given_before(line: EngineLine, layer: ArgLayer, option: str) -> str:
