@@ -150,11 +150,11 @@ class NamedObjects:
 
 def own_service(adopted: AdoptedWorkload, services: Sequence[Document], port: EnginePort) -> Document | None:
     """The Service that a Playground says in its own words: one port, to the engine's; None where there is none. One
-    that llmaz has rendered comes before others.
+    that llmaz has rendered comes before others, which stand beside what it has rendered.
     """
     fitting = [service for service in services if _is_plain(adopted, service, port)]
     ours = [service for service in fitting if is_ours(service)]
-    return next(iter([*ours, *fitting]), None)
+    return next(iter(ours if is_ours(adopted.workload.document) else [*ours, *fitting]), None)
 
 
 def service_spec(value: Body) -> dict[str, Any]:

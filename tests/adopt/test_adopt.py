@@ -29,7 +29,6 @@ NOTHING = 2
 LEFT = {
     "cases/accelerators-that-no-limit-names",
     "cases/adapters-of-kserve",
-    "cases/half-of-each-request",
     "cases/service-over-two-by-reserved-labels",
     "cases/files-of-one-name",
     "cases/names-that-differ-in-case",
