@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,6 +31,14 @@ from renderer.kubernetes.workloads import WORKLOADS, kind_of
 from renderer.yamlio import Document, FilledDocument
 
 
+class Meeting(Enum):
+    """Whether two documents are applied together."""
+
+    NEVER = 0
+    PERHAPS = 1  # nobody knows
+    ALWAYS = 2
+
+
 def validate_documents(
     read: Sequence[Document],
     external: ExternalObjects | None = None,
@@ -38,14 +48,14 @@ def validate_documents(
     census: EngineCensus | None = None,
     rendered: Sequence[Document] = (),
     unapplied: Iterable[Document] = (),
-    are_apart: Callable[[Document, Document], bool] = lambda one, other: False,
+    meeting: Callable[[Document, Document], Meeting] = lambda one, other: Meeting.ALWAYS,
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
     `external`: what they may refer to besides; `alone`: without the rules between objects; `engines`: what is known of
     those that they may run; `census`: counts these; `rendered`: the HelmReleases whose charts' objects are among the
-    documents; `unapplied`: objects beside them that are not judged, and may be there; `are_apart`: whether nobody
-    applies two documents together.
+    documents; `unapplied`: objects beside them that are not judged, and may be there; `meeting`: whether two documents
+    are applied together.
     """
     rendered_ids = {id(document) for document in rendered}
     unrendered = [document for document in read if id(document) not in rendered_ids]
@@ -53,7 +63,7 @@ def validate_documents(
     judged = _judge_each(read, external)
     if alone:
         return judged.problems, judged.unknown
-    problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies, are_apart)]
+    problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies, meeting)]
     documents, bodies = [*judged.valid, *judged.partial], [*judged.bodies, *judged.partial_bodies]
     made_secrets = {
         ("Secret", text_at(document.value, "metadata", "namespace"), name)
@@ -63,7 +73,7 @@ def validate_documents(
     external = replace(
         external,
         present=frozenset(judged.broken | made_secrets | {*_keys_of(unapplied)}),
-        ambiguous=frozenset(_ambiguous_keys(judged.valid, judged.bodies, are_apart)),
+        ambiguous=frozenset(_ambiguous_keys(judged.valid, judged.bodies, meeting)),
     )
     for i, finding in (*validate_relations(bodies), *validate_whole_graph(bodies, external)):
         problems += _located(documents[i], [finding])
@@ -177,20 +187,24 @@ def _of_known_text(problems: Iterable[Diagnostic], documents: Sequence[Document]
 
 
 def _ambiguous_keys(
-    documents: Sequence[Document], bodies: Sequence[Body], are_apart: Callable[[Document, Document], bool]
+    documents: Sequence[Document], bodies: Sequence[Body], meeting: Callable[[Document, Document], Meeting]
 ) -> Iterator[Key]:
-    """The objects that are there several times, in documents that nobody applies together."""
+    """The objects that are there several times, in documents that nobody may apply together."""
     first_documents: dict[Key, Document] = {}
     for document, body in zip(documents, bodies, strict=True):
-        if (key := object_key(body)) and are_apart(first_documents.setdefault(key, document), document):
+        key = object_key(body)
+        first = first_documents.setdefault(key, document) if key else document
+        if key and first is not document and meeting(first, document) != Meeting.ALWAYS:
             yield key
 
 
 def _repeated_objects(
-    documents: Sequence[Document], bodies: Sequence[Body], are_apart: Callable[[Document, Document], bool]
+    documents: Sequence[Document], bodies: Sequence[Body], meeting: Callable[[Document, Document], Meeting]
 ) -> Iterator[Diagnostic]:
-    """An error for each object that another document has already, and that is applied with it."""
-    first_documents: dict[tuple[str, str, str, str], Document] = {}
+    """An error for each object that another document has already, and that is applied with it; a warning where nobody
+    knows that.
+    """
+    first_documents: dict[tuple[str, ...], Document] = {}
     for document, body in zip(documents, bodies, strict=True):
         identity = (
             text_at(body, "apiVersion").rpartition("/")[0],
@@ -201,9 +215,16 @@ def _repeated_objects(
         if isinstance(document, FilledDocument) and document.is_pending(("metadata", "name")):
             continue
         first = first_documents.setdefault(identity, document)
-        if first is not document and not are_apart(first, document):
-            file, line, _ = first.origin("metadata", "name").place
-            duplicate = make_diagnostic(
-                "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line
+        first_of_file = first_documents.setdefault((*identity, document.name), document)
+        first = first if first_of_file is document else first_of_file
+        meets = Meeting.NEVER if first is document else meeting(first, document)
+        if meets == Meeting.NEVER:
+            continue
+        origin, (file, line, _) = document.origin("metadata", "name"), first.origin("metadata", "name").place
+        words: dict[str, Any] = {"kind": identity[1], "name": identity[3], "file": file, "line": line}
+        if meets == Meeting.PERHAPS:
+            yield make_diagnostic("W568", origin, **words)
+        else:
+            yield replace(
+                make_diagnostic("E201", origin, **words), hint="leave one of them out, or give it another name"
             )
-            yield replace(duplicate, hint="leave one of them out, or give it another name")

@@ -28,6 +28,7 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import Diagnostic, counted
 
 if TYPE_CHECKING:
+    from renderer.check.documents import Meeting
     from renderer.check.engines import EngineCensus
     from renderer.load.hand_written import Manifests
     from renderer.yamlio import Document
@@ -129,7 +130,7 @@ def check(
         problems, sets = _built_sets(kustomizations)
         if paths:
             unapplied = [document for documents in files.unapplied.values() for document in documents]
-            sets = [_ManifestSet(paths, files.documents, files.kustomizations, unapplied=unapplied), *sets]
+            sets = [_ManifestSet(paths, files.documents, files.kustomizations, files.variants, unapplied), *sets]
         problems += files.problems
         if charts:
             problems += _add_charts(sets, charts)
@@ -160,6 +161,7 @@ class _ManifestSet(Struct):
     paths: tuple[str, ...]  # of the command line
     documents: list[Document]
     kustomizations: Mapping[str, Set[str]] = {}  # by name of a file: the folders of those that take it
+    variants: Set[str] = frozenset()  # names of files of which nothing says with what they are applied
     unapplied: list[Document] = []  # beside them, in files that no kustomization takes
     rendered: list[Document] = []  # the HelmReleases among them whose charts' objects are among them too
 
@@ -347,17 +349,24 @@ def _judge(
             census=census,
             rendered=manifests.rendered,
             unapplied=manifests.unapplied,
-            are_apart=partial(_are_apart, manifests.kustomizations),
+            meeting=partial(_meeting, manifests),
         )
         problems += [*cluster_findings, *findings]
         unjudged |= {id(document): document for document in unknown}
     return problems, [*unjudged.values()]
 
 
-def _are_apart(kustomizations: Mapping[str, Set[str]], one: Document, other: Document) -> bool:
-    """Whether nothing takes the files of both documents, and each is taken by a kustomization."""
-    takers = [kustomizations.get(document.name, frozenset()) for document in (one, other)]
-    return all(takers) and takers[0].isdisjoint(takers[1])
+def _meeting(manifests: _ManifestSet, one: Document, other: Document) -> Meeting:
+    """Whether two documents are applied together: not where each is taken by a kustomization, and none takes both; and
+    nobody knows of files of one folder that none takes.
+    """
+    from renderer.check.documents import Meeting
+
+    names = {one.name, other.name}
+    takers = [manifests.kustomizations.get(document.name, frozenset()) for document in (one, other)]
+    if all(takers) and takers[0].isdisjoint(takers[1]):
+        return Meeting.NEVER
+    return Meeting.PERHAPS if len(names) > 1 and names <= manifests.variants else Meeting.ALWAYS
 
 
 def _some(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic, naming_file, read_error
@@ -35,6 +36,7 @@ class Manifests(Struct, frozen=True):
     # By name of a file: the folders of the kustomizations that take it. A file that none takes has its own folder
     # where one path is given, or an object says which folders are applied together.
     kustomizations: dict[str, Set[str]] = {}
+    variants: frozenset[str] = frozenset()  # names of files of which nothing says with what they are applied
     patches_of_tree: KustomizePatches | None = None  # those that kustomizations make
     # Names of files and charts that `ignore` of the nearest llmaz.yaml names, unless they lie in a path that it names.
     ignored: frozenset[str] = frozenset()
@@ -76,10 +78,11 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
                 manifests.others.append(file.name)
                 if any(_are_chart_values(document.value) for document in documents):
                     manifests.chart_values[file.name] = documents
-    if len(paths) == 1 or any(is_sync_source(document.value) for document in manifests.documents):
-        for document in manifests.documents:
-            manifests.kustomizations.setdefault(document.name, {os.path.dirname(document.name)})
-    return manifests
+    is_synced = any(is_sync_source(document.value) for document in manifests.documents)
+    free = {document.name for document in manifests.documents} - manifests.kustomizations.keys()
+    if len(paths) == 1 or is_synced:
+        manifests.kustomizations.update((name, {os.path.dirname(name)}) for name in free)
+    return replace(manifests, variants=frozenset(free)) if len(paths) == 1 and not is_synced else manifests
 
 
 def _holds_objects(documents: Sequence[Document], broken: bytes) -> bool:

@@ -217,6 +217,10 @@ CLUSTER: Final[dict[str, Wording]] = {
         "by this, kustomize may change which files the plugins in this folder name, and nothing is fetched",
         "name the files of the plugins where the folder is named, or make the change in them",
     ),
+    "W568": Wording(
+        "{kind} '{name}' is also in {file}:{line}: where both are applied, the last one stays",
+        "leave one of them out, or put each into a folder of its own",
+    ),
     "E570": Wording("{message}", about="a rule of the CustomResourceDefinition is broken: {message}"),
     "E571": Wording("another item of this list has {what} too", "keep one of them"),
     "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),
