@@ -1,5 +1,5 @@
 """The models of a Playground beside its first one, LoRA adapters (docs/adapters.md) and further main models
-(docs/sources.md#several-models): the public names that they get.
+(docs/sources.md#several-models-in-one-server): the public names that they get.
 """
 
 from __future__ import annotations

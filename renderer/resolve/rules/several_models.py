@@ -1,5 +1,5 @@
 """What does not go with several main models in one server, and with what a claim says of each
-(docs/sources.md#several-models).
+(docs/sources.md#several-models-in-one-server).
 """
 
 from __future__ import annotations
