@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NoReturn
@@ -13,6 +14,7 @@ from renderer.diagnostics.origin import NamedSource, Origin, dotted
 from renderer.text import escapes
 from renderer.text.suggestions import Vocabulary
 
+_NUMBER: Final = re.compile("[0-9]+")
 _MOST_MEANT: Final = 6  # names that a hint proposes
 MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
@@ -199,16 +201,18 @@ def listed(items: Sequence[str]) -> str:
 
 def suggestion(word: str, known: Sequence[str], first: Iterable[str] = ()) -> str:
     """`did you mean 'x'?` for a close known name, and for all of which it is a part, between dashes; else the known
-    names, those in `first` before others.
+    names, those in `first` before others. A name with another number is another thing (h100-x4, h100-x8): such names
+    come first in the list.
     """
     names = tuple(known)
     folded, vocabulary = _folded(names)
     whole = folded.get(word.lower())
     if not whole and len(parts := _parts(names).get(word.lower(), ())) > 1:
         return f"did you mean {alternatives(parts)}?" if len(parts) <= _MOST_MEANT else _known_names(parts, ())
-    if close := whole or folded.get(vocabulary.closest(word.lower(), 0.6)):
-        return f"did you mean '{close}'?"
-    return _known_names(names, tuple(first))
+    close = whole or folded.get(vocabulary.closest(word.lower(), 0.6))
+    if close and not whole and _NUMBER.sub("0", close.lower()) == (form := _NUMBER.sub("0", word.lower())):
+        return _known_names(names, tuple(name for name in names if _NUMBER.sub("0", name.lower()) == form))
+    return f"did you mean '{close}'?" if close else _known_names(names, tuple(first))
 
 
 def alternatives(words: Sequence[str]) -> str:

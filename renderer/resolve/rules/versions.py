@@ -59,6 +59,8 @@ def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
     if not preset_form or not named_form or preset_form[1] == named_form[1]:
         return
     listed_version = completed_version(run.base.context.inputs.option_files, runtime, named)
+    if listed_version and patched is None:
+        return  # W231 leads to the whole tag
     tag = preset_form[1] + (listed_version or named.removeprefix("v"))
     words = {"backend": runtime.name, "named": named, "tag": tag, "hint": f"write {form.format(tag)}"}
     yield make_diagnostic("W464", origin, **words)
