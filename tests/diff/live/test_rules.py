@@ -451,16 +451,16 @@ def test_workloads_alike_but_for_names_are_classified_once(monkeypatch: pytest.M
         spec = {"selector": {"matchLabels": {"app": f"chat-{i}"}}, "template": template}
         return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": f"chat-{i}"}, "spec": spec}
 
-    asked: list[DifferingField] = []
+    classified_fields: list[DifferingField] = []
 
     def explain(differing: DifferingField) -> LiveRule | None:
-        asked.append(differing)
+        classified_fields.append(differing)
         return rules.explain(differing)
 
     monkeypatch.setattr(comparison, "explain", explain)
     counts = []
     for count in (1, 5):
-        asked.clear()
+        classified_fields.clear()
         report_of([workload(i) for i in range(count)], [workload(i, "--dtype", "auto") for i in range(count)])
-        counts.append(len(asked))
+        counts.append(len(classified_fields))
     assert counts[0] == counts[1] > 0
