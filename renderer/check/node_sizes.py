@@ -14,12 +14,13 @@ _MEBI = 2**20
 
 
 class NodeSize(Struct, frozen=True):
-    """What a node of an instance type has."""
+    """What a node of an instance type has, or the largest one with a label."""
 
-    instance_type: str
-    cpu: int  # virtual CPUs
+    instance_type: str  # '' where a label tells it
+    cpu: int  # virtual CPUs, 0 where nobody knows
     memory: int  # bytes
     accelerators: Mapping[str, int] = {}  # by resource, as far as that is known
+    label: str = ""  # `a node with KEY: VALUE`
 
     def amount(self, resource: str) -> int | None:
         """How much it has of a resource; None where that is not known."""

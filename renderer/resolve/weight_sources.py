@@ -42,6 +42,8 @@ _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
 _CACHED_HUB = "Huggingface"  # whose cache a claim may hold
 CACHE_ENV = ({"name": "HF_HUB_CACHE", "value": MODELS_FOLDER.rstrip("/")}, {"name": "HF_HUB_OFFLINE", "value": "1"})
 _HUB_ADDRESS = r"https?://(?:huggingface\.co|hf\.co|modelscope\.cn/models)/([\w.-]+/[\w.-]+)/?"
+_FIRST_MODELS = ("albert", "bert", "camembert", "ctrl", "distil", "gpt2", "openai", "roberta", "t5", "transfo", "xl")
+"""How names of repositories begin that had no organisation in the first years; the hub still leads from them."""
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -139,6 +141,8 @@ def _hub_weights(
         elif _TAGGED.fullmatch(repo):
             hint = f"write uri: {PULLED}://{repo} in place of modelHub"
         diagnostics.add("E233", origin.at("modelID"), value=repo, hint=hint)
+    elif repo and kind == "Huggingface" and "/" not in repo and not repo.lower().startswith(_FIRST_MODELS):
+        diagnostics.add("W925", origin.at("modelID"), value=repo)
     if "filename" in hub:
         if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
             diagnostics.add("E234", origin.at("filename"), value=filename)

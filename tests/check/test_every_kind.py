@@ -216,6 +216,9 @@ OTHERS = {**SPREAD, "labelSelector": {"matchLabels": {"model": "another"}}}
 OTHERS_PLACE = ("topologySpreadConstraints", 0, "labelSelector")
 NO_LABEL = {**SPREAD, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 NO_LABEL_PLACE = ("topologySpreadConstraints", 0, "topologyKey")
+IDLE_DOMAINS = {**SPREAD, "minDomains": 2, "whenUnsatisfiable": "ScheduleAnyway"}
+IDLE_DOMAINS_PLACE = ("topologySpreadConstraints", 0, "minDomains")
+of_pod("E846", "domains that do not count", {"topologySpreadConstraints": [IDLE_DOMAINS]}, IDLE_DOMAINS_PLACE)
 of_pod("W549", "label of no node", {"topologySpreadConstraints": [NO_LABEL]}, NO_LABEL_PLACE)
 NO_NAME: Body = {"nodeSelector": {"nvidia.com/gpu.product": "H100"}}
 of_pod("W557", "accelerators by a name of no node", NO_NAME, ("nodeSelector", "nvidia.com/gpu.product"))

@@ -35,7 +35,7 @@ class _Labelled(Struct, frozen=True):
 
     findings: tuple[Finding, ...]  # about the labels alone
     by_vendor: Mapping[str, _Choice]  # the vendor of their accelerators with what tells it; empty where nothing does
-    place: Path  # of the instance types
+    place: Path  # of the label that tells the sizes
     sizes: Sequence[NodeSize]  # of all of them; empty where one is not known
 
 
@@ -70,7 +70,7 @@ def _judge_labels(selected: tuple[_Choice, ...], terms: tuple[tuple[_Choice, ...
         findings += _misnamed(types, choice)
     by_vendor = {_vendor(types, choice): choice for choice in (*selected, *(terms[0] if len(terms) == 1 else ()))}
     by_vendor.pop("", None)
-    place, sizes = _selected_sizes(selected, terms)
+    place, sizes = _selected_sizes(types, selected, terms)
     return _Labelled(tuple(findings), by_vendor if len(by_vendor) == 1 else {}, place, sizes)
 
 
@@ -158,8 +158,15 @@ def _vendor_of_resource(name: str) -> str:
 # What a node has
 
 
-def _selected_sizes(selected: Sequence[_Choice], terms: Sequence[Sequence[_Choice]]) -> tuple[Path, Sequence[NodeSize]]:
-    """The instance types on which the pod may run, and where they are said; none where one is not known."""
+def _selected_sizes(
+    types: AcceleratorTypes, selected: Sequence[_Choice], terms: Sequence[Sequence[_Choice]]
+) -> tuple[Path, Sequence[NodeSize]]:
+    """The sizes of the nodes on which the pod may run, and where they are said; none where one is not known."""
+    if most := types.most_on_node({choice.key: choice.values[0] for choice in selected}):
+        choice = next(choice for choice in selected if types.most_on_node({choice.key: choice.values[0]}))
+        return choice.path, [
+            NodeSize("", 0, 0, {"nvidia.com/gpu": most}, f"a node with {choice.key}: {choice.values[0]}")
+        ]
     choices = [choice for choice in selected if choice.key == INSTANCE_TYPE]
     if not choices and terms:
         choices = [next((item for item in term if item.key == INSTANCE_TYPE), _Choice((), "", ("",))) for term in terms]
@@ -182,10 +189,10 @@ def _above_selected(spec: Body, path: Path, sizes: Sequence[NodeSize]) -> Iterat
     size, lacking = sizes[-1], lacks[-1]
     words = {
         "what": listed([f"{format_amount(name, total[name])} of {name}" for name, _ in lacking]),
-        "where": f"an instance of type {size.instance_type}",
+        "where": size.label or f"an instance of type {size.instance_type}",
         "has": listed([_counted(name, most, total[name]) for name, most in lacking]),
     }
-    larger = _larger(size, total)
+    larger = _larger(size, total) if size.instance_type else ""
     yield Finding("W532", path, {**words, "hint": f"select {larger}, or request less" if larger else "request less"})
 
 

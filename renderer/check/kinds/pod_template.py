@@ -78,6 +78,8 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
                 {"what": "topology spread constraint", "name": ", ".join(key)},
             )
         constraints.append(key)
+        if "minDomains" in constraint and key[1] != "DoNotSchedule":
+            yield Finding("E846", ("topologySpreadConstraints", i, "minDomains"), {"value": key[1]})
         if key[1] == "DoNotSchedule" and (near := _NODE_LABELS.get(key[0])):
             path: Path = ("topologySpreadConstraints", i, "topologyKey")
             yield Finding("W549", path, {"key": key[0], "near": near})

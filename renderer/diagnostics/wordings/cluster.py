@@ -96,7 +96,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E526": Wording("{value} of {name}: only whole numbers can be requested", "request a whole number"),
     "E527": Wording(
         "{hook} sleeps {seconds} seconds, longer than the pod's grace period of {grace}",
-        "raise terminationGracePeriodSeconds to {seconds} or more, or sleep less",
+        "raise terminationGracePeriodSeconds above {seconds} by as long as the longest answer takes, or sleep less",
     ),
     "E528": Wording("the fields of a pod have apiVersion v1, not '{version}'", "leave it out"),
     "E529": Wording("no program is named '{program}': nothing takes it apart at its blanks", "{hint}"),

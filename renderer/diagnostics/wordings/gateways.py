@@ -107,7 +107,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
     ),
     "E629": Wording(
         "the Gateway {name} has no hostnames, so cert-manager makes no certificate for it",
-        "write gateway.hostnames, or tls.secretName",
+        "write gateway.hostnames; or leave issuer out, and name a Secret with a certificate in tls.secretName",
     ),
     "E630": Wording("tls names neither secretName nor issuer", "write one of them, or leave tls out"),
     "E631": Wording(

@@ -111,6 +111,10 @@ MODELS: Final[dict[str, Wording]] = {
     "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
+    "W925": Wording(
+        "'{value}' names no organisation: the hub has repositories without one only from its first years",
+        "write it as organisation/name",
+    ),
     "E233": Wording("'{value}' is not a repository id", "{hint}"),
     "E940": Wording("'{name}' is not the first part of a split file", "{hint}"),
     "E941": Wording("'{value}' is no projector", "{hint}"),
@@ -226,7 +230,8 @@ MODELS: Final[dict[str, Wording]] = {
     "E361": Wording("'{name}' is {what}", "{hint}"),
     "E362": Wording(
         "the adapter '{name}' was trained on {base}, and '{main}' is {id}",
-        "claim it beside that model; if both are the same, correct spec.facts.adapter.base or leave it out",
+        "claim it beside that model; if both are the same, write its whole id, as the hub has it, in "
+        "spec.facts.adapter.base and as the modelID",
     ),
     "E363": Wording("the adapter '{name}' has rank {rank}, and {option} is at most {most} here", "{hint}"),
     "E364": Wording(

@@ -118,6 +118,10 @@ PODS: Final[dict[str, Wording]] = {
         "with hostNetwork, pods of several hosts look up their leader in the node's DNS, which does not know it",
         "write dnsPolicy: ClusterFirstWithHostNet beside it",
     ),
+    "E846": Wording(
+        "minDomains goes with whenUnsatisfiable: DoNotSchedule alone, this is {value}",
+        "leave minDomains out, or write whenUnsatisfiable: DoNotSchedule",
+    ),
     "E260": Wording(
         "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
     ),

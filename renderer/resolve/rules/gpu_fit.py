@@ -14,6 +14,7 @@ from renderer.fit.weights import GIB
 from renderer.kubernetes.json_values import map_at, number_at, text_at
 from renderer.resolve.workload.gpu_fit import GpuFit, UncheckedFit, questions_of_other_flavors
 
+_LARGE_NODE = 8  # accelerators, as many as nearly all large nodes have
 _AUTO = "auto"  # a context as long as the engine finds room for
 
 
@@ -146,6 +147,10 @@ def _hint(fit: GpuFit) -> str:
         size = remedy.tensor
         stage = f"{size} with tensor parallel size {size} in each of {stages} stages"
         return f"{size * stages} accelerators would fit, {stage}"
+    per_host = question.settings.tensor // fit.command.run.size.parallelism.hosts
+    if remedy.tensor > _LARGE_NODE and "multiHost" in engine.spec and per_host:
+        hosts = remedy.tensor // per_host
+        return f"parallelism: {{tensor: {remedy.tensor}}} would fit, {hosts} hosts of {per_host} accelerators"
     if remedy.tensor:
         return f"{remedy.tensor} accelerators with tensor parallel size {remedy.tensor} would fit"
     if remedy.flavor:
