@@ -11,9 +11,9 @@ from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import last_given_number, last_number
 from renderer.engines.handwritten_command import table_entry
-from renderer.engines.running_engine import EngineLine
+from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import maps_at, number_at, texts_at
+from renderer.kubernetes.json_values import maps_at, number_at, text_at, texts_at
 
 
 class _Option(Struct, frozen=True):
@@ -36,6 +36,7 @@ class _Limits(Struct, frozen=True):
     may_be_equal: bool
     beside: frozenset[str]  # options of which one makes the engine look at them; empty where it always does
     default: int | None  # what the higher one is where nobody says it; None where nobody knows
+    architectures: frozenset[str]  # of models with which they have to; empty for all
 
 
 @cache
@@ -50,7 +51,8 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
             )
             beside = frozenset(map(style.name, texts_at(row, "beside")))
             default = int(number_at(row, "default")) if "default" in row else None
-            limits.append(_Limits(low, high, bool(row.get("equal")), beside, default))
+            architectures = frozenset(texts_at(row, "architectures"))
+            limits.append(_Limits(low, high, bool(row.get("equal")), beside, default, architectures))
     return limits
 
 
@@ -59,7 +61,7 @@ def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for a limit above another one that the engine wants to be the higher one."""
     style = line.engine.style
     for limits in _limits(line.backend, style, line.version):
-        if line.options.isdisjoint(limits.low.names):
+        if line.options.isdisjoint(limits.low.names) or limits.architectures:
             continue
         is_said = not line.options.isdisjoint(limits.high.names)
         if not is_said and limits.default is None:
@@ -70,16 +72,47 @@ def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
         high = high if is_said else limits.default
         if low is None or high is None or low < high or (low == high and limits.may_be_equal):
             continue
-        numbers = (last_given_number(style, line.written, option.names) for option in (limits.low, limits.high))
-        number = next(filter(None, numbers), None)
-        if number and line.is_own_image():
-            words = {
-                "low": limits.low.on(line),
-                "value": low,
-                "high": limits.high.on(line),
-                "bound": high,
-                "relation": "above" if limits.may_be_equal else "not below",
-                "engine": line.backend,
-                "least": high if limits.may_be_equal else high - 1,
-            }
-            yield make_diagnostic("E485", number.origin, **words)
+        yield from _contradiction(line, limits, low, high)
+
+
+@cache
+def _limits_of_models(backend: str, style: Dialect, version: str) -> list[_Limits]:
+    return [limits for limits in _limits(backend, style, version) if limits.architectures]
+
+
+def _bounds_models(running: RunningEngine) -> object:
+    line = running.line
+    limits = _limits_of_models(line.backend, line.engine.style, line.version)
+    return limits and not line.options.isdisjoint(limits[0].high.names)
+
+
+@rule(of=RunningEngine, when=_bounds_models)
+def split_prompts(running: RunningEngine) -> Iterator[Diagnostic]:
+    """The same of limits that only some models have, where the lower one is the longest context of the model."""
+    line, facts = running.line, running.facts()
+    style = line.engine.style
+    for limits in _limits_of_models(line.backend, style, line.version):
+        if text_at(facts, "architecture") not in limits.architectures:
+            continue
+        length, high = (last_number(style, line.args, option.names) for option in (limits.low, limits.high))
+        low = int(number_at(facts, "contextLength")) if length is None else length
+        if low and high is not None and high < low:
+            yield from _contradiction(line, limits, low, high)
+
+
+def _contradiction(line: EngineLine, limits: _Limits, low: int, high: int) -> Iterator[Diagnostic]:
+    """An error at the option that the reader wrote, for an engine whose project publishes the image."""
+    style = line.engine.style
+    numbers = (last_given_number(style, line.written, option.names) for option in (limits.low, limits.high))
+    number = next(filter(None, numbers), None)
+    if number and line.is_own_image():
+        words = {
+            "low": limits.low.on(line),
+            "value": low,
+            "high": limits.high.on(line),
+            "bound": high,
+            "relation": "above" if limits.may_be_equal else "not below",
+            "engine": line.backend,
+            "least": high if limits.may_be_equal else high - 1,
+        }
+        yield make_diagnostic("E485", number.origin, **words)

@@ -104,6 +104,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E485", ["--max-num-seqs", "512", "--max-num-batched-tokens", "256"]),
         Fault("E485", ["--decode-context-parallel-size", "2"]),
     ),
+    limits.split_prompts: (
+        Fault("E485", not_of=dict.fromkeys(KINDS, "tests/errors/E485-limits-of-playgrounds: a model of a preset")),
+    ),
     disk.too_little_disk: (
         Fault("E486", not_of=dict.fromkeys(KINDS, "tests/errors/E486-*: a model of a preset, or with facts")),
     ),
