@@ -17,9 +17,10 @@ class ContainerWords(dict[str, object]):
 def container_words(words: Words) -> Words:
     """The words as Kubernetes gives them to the container: the same ones, where no text means anything to it."""
     for value in words.values():  # no `any`: this runs for each app, over all words
-        if isinstance(value, str) and "$" in value:
-            return ContainerWords(words)
-        if value and isinstance(value, tuple) and "$" in "".join(value):
+        if isinstance(value, str):
+            if "$" in value:
+                return ContainerWords(words)
+        elif value and isinstance(value, tuple) and "$" in "".join(value):
             return ContainerWords(words)
     return words
 
