@@ -199,10 +199,10 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
-def suggestion(word: str, known: Sequence[str], first: Iterable[str] = ()) -> str:
+def suggestion(word: str, known: Sequence[str], first: Iterable[str] = (), *, by_number: bool = False) -> str:
     """`did you mean 'x'?` for a close known name, and for all of which it is a part, between dashes; else the known
-    names, those in `first` before others. A name with another number is another thing (h100-x4, h100-x8): such names
-    come first in the list.
+    names, those in `first` before others. `by_number`: a name with another number is another thing (h100-x4, h100-x8),
+    so such names are in the list alone, before others.
     """
     names = tuple(known)
     folded, vocabulary = _folded(names)
@@ -210,7 +210,12 @@ def suggestion(word: str, known: Sequence[str], first: Iterable[str] = ()) -> st
     if not whole and len(parts := _parts(names).get(word.lower(), ())) > 1:
         return f"did you mean {alternatives(parts)}?" if len(parts) <= _MOST_MEANT else _known_names(parts, ())
     close = whole or folded.get(vocabulary.closest(word.lower(), 0.6))
-    if close and not whole and _NUMBER.sub("0", close.lower()) == (form := _NUMBER.sub("0", word.lower())):
+    if (
+        by_number
+        and close
+        and not whole
+        and _NUMBER.sub("0", close.lower()) == (form := _NUMBER.sub("0", word.lower()))
+    ):
         return _known_names(names, tuple(name for name in names if _NUMBER.sub("0", name.lower()) == form))
     return f"did you mean '{close}'?" if close else _known_names(names, tuple(first))
 

@@ -310,7 +310,7 @@ def _unknown_claims(
     model, known = claim.main.name, [*index, *(name for name in catalog if name not in index)]
     for i, name in enumerate(claim.flavors):
         if name not in known:
-            hint = suggestion(name, known, index) or f"'{model}' has no flavors"
+            hint = suggestion(name, known, index, by_number=True) or f"'{model}' has no flavors"
             if not hint.startswith("did you mean"):
                 hint = f"{hint}; or describe it in RenderConfig: flavors: {{{name}: {{nodeSelector: {{…}}}}}}"
             yield make_diagnostic("E207", app.origin(*claim.flavors_path, i), name=name, model=model, hint=hint)
@@ -528,7 +528,7 @@ def unknown_flavor(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origi
     """A warning for a flavor without limits that a non-empty catalog does not have."""
     name = spec["name"]
     if catalog and name not in catalog and "limits" not in spec:
-        hint = suggestion(name, list(catalog)).removeprefix("known: ")
+        hint = suggestion(name, list(catalog), by_number=True).removeprefix("known: ")
         has_match = hint.startswith("did you mean")
         hint = hint if has_match else f"write limits ({{}} for none); the catalog has {hint}"
         yield make_diagnostic("W213", origin.at("name"), name=name, hint=hint)

@@ -76,6 +76,8 @@ def example(name: str, folder: Path) -> dict[str, Any]:
     """Copies an example into the folder; its RenderConfig as a functionConfig."""
     for path in (ROOT / "examples" / name).glob("*.yaml"):
         shutil.copy(path, folder)
+    if (templates := ROOT / "examples" / name / "templates").exists():
+        shutil.copytree(templates, folder / "templates")
     config = folder / "llmaz.yaml"
     body = documents(config.read_text())[0] if config.exists() else {**CONFIG, "spec": {}}
     return {**body, "metadata": CONFIG["metadata"]}
