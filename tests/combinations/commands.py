@@ -58,6 +58,8 @@ def charted_otherwise(rendered: Rendered, folder: Path, helm: Path) -> Iterator[
     def call(*args: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run([helm, *args], capture_output=True, text=True, check=False)
 
+    if "minReplicas: 0" in (chart / "values.yaml").read_text():
+        return  # what scales from zero keeps its triggers and timeouts in the chart (docs/helm.md)
     by_values = template(call, chart, replicas(chart, 3))
     changed = copy.deepcopy(rendered.inputs)
     for body in changed:
