@@ -67,8 +67,10 @@ def too_large_share(line: EngineLine) -> Iterator[Diagnostic]:
     if not line.shared.accelerator.resource or text_at(row, "option") not in line.options:
         return
     for option in written_options(line.engine.style, line.written, (text_at(row, "option"),)):
-        is_number = option.value.replace(".", "", 1).isdecimal()
-        if is_number and number_at(row, "most") < float(option.value) <= 1:
+        share = float(option.value) if option.value.replace(".", "", 1).isdecimal() else 0
+        known = line.option_rules.option_list.options.get(option.name) if line.option_rules else None
+        # What is above 1 is told as a value that the option does not take, where its list has bounds.
+        if share > number_at(row, "most") and not (share > 1 and known and known.bounds):
             words = {"option": option.name, "value": option.value, "engine": line.backend, "usual": row["usual"]}
             yield make_diagnostic("W499", option.origin, **words)
 
