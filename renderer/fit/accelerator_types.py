@@ -169,12 +169,13 @@ class AcceleratorTypes:
             return replace(card, name=name, memory_gib=size, is_instance=True)
         return AcceleratorType(name, "", size, is_instance=True)
 
-    def most_on_node(self, labels: Mapping[str, str]) -> int:
-        """How many whole cards of its type a node of GKE with these labels has at most; 0 where nobody knows."""
+    def most_on_node(self, labels: Mapping[str, str]) -> dict[str, int]:
+        """How many whole cards a node of GKE with these labels has at most, by resource; empty where nobody knows."""
         value = labels.get(text_at(self._labels, "gke"), "")
         if self.profile_of_labels(labels) or self.are_shared(labels):
-            return 0
-        return max((int(number_at(row, "gkeMost")) for row in self._rows if value in texts_at(row, "gke")), default=0)
+            return {}
+        most = max((int(number_at(row, "gkeMost")) for row in self._rows if value in texts_at(row, "gke")), default=0)
+        return {text_at(self._labels, "gkeResource"): most} if most else {}
 
     def _read_gke(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         value = labels[text_at(self._labels, "gke")]

@@ -164,9 +164,7 @@ def _selected_sizes(
     """The sizes of the nodes on which the pod may run, and where they are said; none where one is not known."""
     if most := types.most_on_node({choice.key: choice.values[0] for choice in selected}):
         choice = next(choice for choice in selected if types.most_on_node({choice.key: choice.values[0]}))
-        return choice.path, [
-            NodeSize("", 0, 0, {"nvidia.com/gpu": most}, f"a node with {choice.key}: {choice.values[0]}")
-        ]
+        return choice.path, [NodeSize("", 0, 0, most, f"a node with {choice.key}: {choice.values[0]}")]
     choices = [choice for choice in selected if choice.key == INSTANCE_TYPE]
     if not choices and terms:
         choices = [next((item for item in term if item.key == INSTANCE_TYPE), _Choice((), "", ("",))) for term in terms]
