@@ -208,6 +208,16 @@ for ref in ("secretRef", "configMapRef"):
 UNKNOWN_KEY = {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "gone"}}}
 of_environment("W506", {"env": [UNKNOWN_KEY]}, ("env", 0, "valueFrom", "configMapKeyRef", "key"))
 UNKNOWN_FILE = {"name": "a", "configMap": {"name": "settings", "items": [{"key": "gone", "path": "known"}]}}
+FILE = {"volumes": [{"name": "a", "configMap": {"name": "settings", "items": [{"key": "known", "path": "known"}]}}]}
+
+
+@fault("W506", "variable beside a file", ALL_SORTS)
+def variable_beside_file(spot: Spot) -> Planted:
+    spot.spec.update(FILE)
+    spot.container.update({"env": [UNKNOWN_KEY]})
+    return (SETTINGS,), (*spot.container_path, "env", 0, "valueFrom", "configMapKeyRef", "key")
+
+
 of_pod("W506", "file", {"volumes": [UNKNOWN_FILE]}, ("volumes", 0, "configMap", "items", 0, "key"), SETTINGS)
 
 # --- What selects pods, counts them and leads to them (check/graph, check/relations.py)

@@ -152,8 +152,8 @@ def named_objects(pod: Body, path: Path) -> Iterator[Reference]:
                 named = Reference(kind, as_text(source.get(key)), (*place, field, key), optional)
                 yield named
                 for n, item in enumerate(maps_at(source, "items")):
-                    path = (*place, field, "items", n, "key")
-                    yield named._replace(key=as_text(item.get("key")), key_path=path)
+                    key_path = (*place, field, "items", n, "key")
+                    yield named._replace(key=as_text(item.get("key")), key_path=key_path)
     for place, container in containers(pod):
         yield from _environment(container, (*path, *place))
 
