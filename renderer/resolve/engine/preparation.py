@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from renderer.api import RenderConfig
 from renderer.kubernetes import wellknown
@@ -43,17 +42,30 @@ class Preparation(Struct, frozen=True):
 NO_PREPARATION = Preparation()
 
 
-def prepare(config: RenderConfig, app: str, engine: Engine, words: Words, template: ChatTemplate | None) -> Preparation:
-    """The files, volumes and init containers for these words. Raises TemplateError."""
-    if not (engine.files or engine.steps or engine.volumes or template):
+def prepare(
+    config: RenderConfig,
+    app: str,
+    engine: Engine,
+    words: Words,
+    template: ChatTemplate | None,
+    model_file: tuple[str, str] | None,
+) -> Preparation:
+    """The files, volumes and init containers for these words. `model_file`: path and text of a file beside those of the
+    preset. Raises TemplateError.
+    """
+    if not (engine.files or engine.steps or engine.volumes or template or model_file):
         return NO_PREPARATION
     mounts: list[Body] = [SharedMap({"name": volume.name, "mountPath": volume.path}) for volume in engine.volumes]
     volumes: list[Body] = [SharedMap({"name": volume.name, "emptyDir": SharedMap({})}) for volume in engine.volumes]
-    files = {file.path: file for file in engine.files if file.when(words)}
-    data = {file.key: str(file.content(literal_words(words))) for file in files.values()}
+    chosen = {file.path: file for file in engine.files if file.when(words)}
+    files = {path: (file.key, str(file.content(literal_words(words)))) for path, file in chosen.items()}
+    if model_file:
+        path, text = model_file
+        files[path] = posixpath.basename(path), text
+    data = dict(files.values())
     file_mounts: list[Body] = [
-        SharedMap({"name": CONFIG_VOLUME, "mountPath": path, "subPath": file.key, "readOnly": True})
-        for path, file in files.items()
+        SharedMap({"name": CONFIG_VOLUME, "mountPath": path, "subPath": key, "readOnly": True})
+        for path, (key, _) in files.items()
     ]
     if template and template.file:
         data[chat_template.KEY] = template.file.text
@@ -75,21 +87,6 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words, templa
         if step.when(words)
     )
     return Preparation(data, {HASH: config_hash(data)} if data else {}, tuple(mounts), tuple(volumes), steps)
-
-
-def with_file(setup: Preparation, app: str, path: str, text: str) -> Preparation:
-    """What the runner needs with one more file."""
-    key = posixpath.basename(path)
-    data = {**setup.config, key: text}
-    mount = SharedMap({"name": CONFIG_VOLUME, "mountPath": path, "subPath": key, "readOnly": True})
-    volume = {"name": CONFIG_VOLUME, "configMap": {"name": app + wellknown.CONFIG_MAP}}
-    return replace(
-        setup,
-        config=data,
-        annotations={**setup.annotations, HASH: config_hash(data)},
-        mounts=(*setup.mounts, mount),
-        volumes=setup.volumes if setup.config else (*setup.volumes, volume),
-    )
 
 
 def config_hash(data: Mapping[str, str]) -> str:

@@ -74,9 +74,7 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
         shell = host_groups.adapt_shell(shell, run.multi_host, run.words)
     if run.mains:
         shell = _with_probes_of_several(shell, run)
-    setup = _prepare(run)
-    if command.model_file:
-        setup = preparation.with_file(setup, base.app.name, *command.model_file)
+    setup = _prepare(command)
     needs = base.pod_needs
     pulls = any(weights.kind == PULLED for weights in base.weights[: base.claim.mains])
     if run.engine.templated and pulls and not needs.loads:
@@ -117,9 +115,10 @@ def image_security(run: EngineRun) -> SecuritySpec:
     return security
 
 
-def _prepare(run: EngineRun) -> Preparation:
-    config = run.base.context.inputs.config
-    setup = preparation.prepare(config, run.base.app.name, run.engine, run.words, run.chat_template)
+def _prepare(command: EngineProcess) -> Preparation:
+    run = command.run
+    config, app = run.base.context.inputs.config, run.base.app.name
+    setup = preparation.prepare(config, app, run.engine, run.words, run.chat_template, command.model_file)
     if not run.offloading:
         return setup
     mounts, volumes = kv_offloading.tier_mounts(run.offloading), kv_offloading.tier_volumes(run.offloading)
