@@ -205,6 +205,7 @@ def _repeated_objects(
     knows that.
     """
     first_documents: dict[tuple[str, ...], Document] = {}
+    first_of_files: dict[tuple[str, ...], Document] = {}
     for document, body in zip(documents, bodies, strict=True):
         identity = (
             text_at(body, "apiVersion").rpartition("/")[0],
@@ -215,7 +216,7 @@ def _repeated_objects(
         if isinstance(document, FilledDocument) and document.is_pending(("metadata", "name")):
             continue
         first = first_documents.setdefault(identity, document)
-        first_of_file = first_documents.setdefault((*identity, document.name), document)
+        first_of_file = first_of_files.setdefault((document.name, *identity), document)
         first = first if first_of_file is document else first_of_file
         meets = Meeting.NEVER if first is document else meeting(first, document)
         if meets == Meeting.NEVER:

@@ -210,14 +210,14 @@ def suggestion(word: str, known: Sequence[str], first: Iterable[str] = (), *, by
     if not whole and len(parts := _parts(names).get(word.lower(), ())) > 1:
         return f"did you mean {alternatives(parts)}?" if len(parts) <= _MOST_MEANT else _known_names(parts, ())
     close = whole or folded.get(vocabulary.closest(word.lower(), 0.6))
-    if (
-        by_number
-        and close
-        and not whole
-        and _NUMBER.sub("0", close.lower()) == (form := _NUMBER.sub("0", word.lower()))
-    ):
-        return _known_names(names, tuple(name for name in names if _NUMBER.sub("0", name.lower()) == form))
+    if by_number and close and not whole and _without_numbers(close) == _without_numbers(word):
+        return _known_names(names, tuple(name for name in names if _without_numbers(name) == _without_numbers(word)))
     return f"did you mean '{close}'?" if close else _known_names(names, tuple(first))
+
+
+def _without_numbers(name: str) -> str:
+    """A name in lower case with 0 for each of its numbers."""
+    return _NUMBER.sub("0", name.lower())
 
 
 def alternatives(words: Sequence[str]) -> str:

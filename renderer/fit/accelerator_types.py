@@ -48,11 +48,12 @@ class AcceleratorTypes:
         self._largest: dict[str, AcceleratorType | None] = {}  # a cache, by vendor
         self._labels = map_at(spec, "labels")
         self._product = text_at(self._labels, "product")
+        self.gke_label = text_at(self._labels, "gke")
         self._sharing = texts_at(self._labels, "shared")
         self._families = families
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
         self._readers: dict[str, Callable[[Mapping[str, str]], AcceleratorType | None]] = {
-            text_at(self._labels, "gke"): self._read_gke,
+            self.gke_label: self._read_gke,
             text_at(self._labels, "product"): self._read_product,
             INSTANCE_TYPE: self._read_instance,
         }
@@ -113,7 +114,7 @@ class AcceleratorTypes:
 
     def _names(self, key: str, row: Mapping[str, object]) -> Sequence[str]:
         """What a label of nodes says of a type."""
-        if key == text_at(self._labels, "gke"):
+        if key == self.gke_label:
             return texts_at(row, "gke")
         if key == self._product:
             return texts_at(row, "product")
@@ -171,14 +172,14 @@ class AcceleratorTypes:
 
     def most_on_node(self, labels: Mapping[str, str]) -> dict[str, int]:
         """How many whole cards a node of GKE with these labels has at most, by resource; empty where nobody knows."""
-        value = labels.get(text_at(self._labels, "gke"), "")
+        value = labels.get(self.gke_label, "")
         if self.profile_of_labels(labels) or self.are_shared(labels):
             return {}
         most = max((int(number_at(row, "gkeMost")) for row in self._rows if value in texts_at(row, "gke")), default=0)
         return {text_at(self._labels, "gkeResource"): most} if most else {}
 
     def _read_gke(self, labels: Mapping[str, str]) -> AcceleratorType | None:
-        value = labels[text_at(self._labels, "gke")]
+        value = labels[self.gke_label]
         return self._only(row for row in self._rows if value in texts_at(row, "gke"))
 
     def _read_product(self, labels: Mapping[str, str]) -> AcceleratorType | None:

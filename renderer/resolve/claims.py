@@ -45,6 +45,11 @@ class Claim(Struct, frozen=True):
     loaded: int = 1  # how many of these are in memory at once
 
     @property
+    def served(self) -> tuple[ClaimedModel, ...]:
+        """All main models, the first one too."""
+        return self.models[: self.mains]
+
+    @property
     def others(self) -> tuple[ClaimedModel, ...]:
         """The main models beside the first one."""
         return self.models[1 : self.mains]

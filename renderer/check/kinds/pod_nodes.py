@@ -162,9 +162,10 @@ def _selected_sizes(
     types: AcceleratorTypes, selected: Sequence[_Choice], terms: Sequence[Sequence[_Choice]]
 ) -> tuple[Path, Sequence[NodeSize]]:
     """The sizes of the nodes on which the pod may run, and where they are said; none where one is not known."""
-    if most := types.most_on_node({choice.key: choice.values[0] for choice in selected}):
-        choice = next(choice for choice in selected if types.most_on_node({choice.key: choice.values[0]}))
-        return choice.path, [NodeSize("", 0, 0, most, f"a node with {choice.key}: {choice.values[0]}")]
+    labels = {choice.key: choice.values[0] for choice in selected}
+    if most := types.most_on_node(labels):
+        path = next(choice.path for choice in selected if choice.key == types.gke_label)
+        return path, [NodeSize("", 0, 0, most, f"a node with {types.gke_label}: {labels[types.gke_label]}")]
     choices = [choice for choice in selected if choice.key == INSTANCE_TYPE]
     if not choices and terms:
         choices = [next((item for item in term if item.key == INSTANCE_TYPE), _Choice((), "", ("",))) for term in terms]

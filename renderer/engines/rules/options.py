@@ -54,8 +54,9 @@ def _is_of_a_module(rules: OptionRules, finding: OptionFinding) -> bool:
     """Whether a value of a key that modules add to is unlike what the version itself has: an image may have modules."""
     words = {name: str(word) for name, word in finding.words.items()}
     place = f"{rules.style.name(words['option'])}.{words['key']}"
-    near = words["hint"].partition("did you mean '")[2].partition("'")[0]
-    return any(place in places for places in rules.plugins.values()) and not closest(words["value"], [near], _NEAR)
+    if not any(place in places for places in rules.plugins.values()):
+        return False
+    return not closest(words["value"], sorted(rules.keys()[f"{place}="].names), _NEAR)
 
 
 def _given_before(line: EngineLine, layer: ArgLayer, option: str) -> str:

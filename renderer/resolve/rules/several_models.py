@@ -38,7 +38,7 @@ def no_place(of_app: AppEngine) -> Iterator[Diagnostic]:
         return
     runtimes = base.context.inputs.runtimes
     able = [name for name, runtime in runtimes.items() if "models" in (runtime.spec.get("engine") or {})]
-    names = quoted(entry.model.name for entry in base.claim.models[: base.claim.mains])
+    names = quoted(entry.model.name for entry in base.claim.served)
     hint = f"{ONE_MAIN}; backends that serve several: {quoted(able)}"
     yield make_diagnostic("E225", base.app.origin(*base.claim.models[1].path[:-1]), names=names, hint=hint)
 
@@ -67,7 +67,7 @@ def _unfit(of_app: AppEngine) -> Iterator[tuple[Origin, str, str]]:
             yield app.origin("spec", key, key=True), key, f"leave it out, or {ONE_MAIN}"
     if FIELD in able:
         places = [app.origin("spec", FIELD, key=True)] if FIELD in app.spec else []
-        for entry in base.claim.models[: base.claim.mains]:
+        for entry in base.claim.served:
             if FIELD in model_settings(entry.model, of_app.engine):
                 path = ("spec", "engines", of_app.engine.runtime.name, FIELD)
                 places.append(Origin(entry.model.document, path, key=True))
@@ -79,7 +79,7 @@ def _unfit(of_app: AppEngine) -> Iterator[tuple[Origin, str, str]]:
             origin = app.origin("spec", "gateway", "mode")
         yield origin, "gateway.mode: pool", "set spec.gateway.mode: backend: a picker knows one model of each pod"
     schemas = [task_routes.schema_for(base.context.inputs, app, entry.model) for entry in base.claim.models]
-    for entry, schema in zip(base.claim.models[: base.claim.mains], schemas, strict=False):
+    for entry, schema in zip(base.claim.served, schemas, strict=False):
         if schema != schemas[0]:
             what = f"'{entry.model.name}', to which another kind of route leads than to '{base.claim.main.name}',"
             yield app.origin(*entry.path), what, "serve it with a Playground of its own"

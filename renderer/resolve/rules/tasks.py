@@ -45,7 +45,7 @@ def _unserved(run: EngineRun) -> list[ClaimedModel]:
     served, claim = run.engine.spec.get("tasks") or (), run.base.claim
     if not served or (claim.mains == 1 and claim.task in served):
         return []
-    return [entry for entry in claim.models[: claim.mains] if tasks.task_of(entry.model) not in served]
+    return [entry for entry in claim.served if tasks.task_of(entry.model) not in served]
 
 
 @rule(of=EngineRun, when=_lacks_task, gate=True)

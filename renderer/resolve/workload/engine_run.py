@@ -387,7 +387,7 @@ def _own_name(weights: Weights, public_name: str) -> str:
 def _main_models(base: AppBase, engine: backend_runtime.Engine) -> tuple[MainModel, ...]:
     """The main models of a claim that has several, for its engine."""
     models = []
-    for claimed, weights in zip(base.claim.models[: base.claim.mains], base.weights, strict=False):
+    for claimed, weights in zip(base.claim.served, base.weights, strict=False):
         name, path = claims.public_name(claimed.model), _model_path(engine, weights, base.skip_loaders)
         own_name = _own_name(weights, name)
         words = {"ModelName": own_name, "ModelPath": path, "Skip": base.skip_loaders, "Source": weights.kind}
