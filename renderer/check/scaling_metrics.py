@@ -10,7 +10,8 @@ from renderer.check.finding import Body
 from renderer.check.kinds.keda import ASKED_KINDS
 from renderer.diagnostics import Finding, suggestion
 from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, value_at
-from renderer.kubernetes.workloads import PodTemplate
+from renderer.kubernetes.pod_amounts import container_amounts
+from renderer.kubernetes.workloads import PodTemplate, containers, stays
 
 _SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
 _RESOURCE_METRICS = ("cpu", "memory")  # in Kubernetes' resource metrics
@@ -46,23 +47,20 @@ def _validate_triggers(scaler: Body, workload: ScaledWorkload) -> Iterator[Findi
             continue
         if workload.kind not in ASKED_KINDS and trigger.get("metricType") != "Utilization":
             continue
-        only = metadata.get("containerName")
-        for container in maps_at(workload.leader.spec, "containers"):
-            if only in (None, container["name"]) and not _has_request(container, resource):
-                words = {"name": resource, "container": container["name"]}
-                yield Finding("W555", ("spec", "triggers", i, "type"), words)
-                break
+        only = as_text(metadata.get("containerName"))
+        if container := _unmeasured_container(workload.leader.spec, resource, only):
+            yield Finding("W555", ("spec", "triggers", i, "type"), {"name": resource, "container": container})
 
 
 def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Finding]:
     for i, metric in enumerate(maps_at(scaler, "spec", "metrics")):
         if (key := _SOURCES.get(as_text(metric["type"]))) is None:
             continue
-        source, containers = as_map(metric.get(key)), maps_at(workload.leader.spec, "containers")
+        source, only = as_map(metric.get(key)), ""
         if "container" in source:
-            name, names = as_text(source.get("container")), [as_text(container["name"]) for container in containers]
-            containers = [container for container in containers if container["name"] == name]
-            if not containers:
+            only = name = as_text(source.get("container"))
+            names = [as_text(container["name"]) for container in _lasting_containers(workload.leader.spec)]
+            if name not in names:
                 words = {"kind": workload.kind, "name": workload.name, "container": name}
                 yield Finding(
                     "E555", ("spec", "metrics", i, key, "container"), {**words, "hint": suggestion(name, names)}
@@ -70,14 +68,29 @@ def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Findin
                 continue
         if (resource := as_text(source["name"])) not in _RESOURCE_METRICS:
             yield Finding("W556", ("spec", "metrics", i, key, "name"), {"name": resource})
-        elif value_at(source, "target", "type") == "Utilization":
-            for container in containers:
-                if not _has_request(container, resource):
-                    words = {"name": resource, "container": as_text(container["name"])}
-                    yield Finding("W555", ("spec", "metrics", i, key, "name"), words)
-                    break
+        elif value_at(source, "target", "type") == "Utilization" and (
+            container := _unmeasured_container(workload.leader.spec, resource, only)
+        ):
+            yield Finding("W555", ("spec", "metrics", i, key, "name"), {"name": resource, "container": container})
 
 
-def _has_request(container: Body, resource: str) -> bool:
-    """Whether the container has a request for the resource; a limit is also Kubernetes' default for the request."""
-    return any(resource in map_at(container, "resources", side) for side in ("requests", "limits"))
+def _unmeasured_container(spec: Body, resource: str, only: str) -> str:
+    """The first container of a pod that has no request for the resource, '' where each has one. `only`: the container
+    that alone is measured, '' for all, of which the pod as a whole may have a request (calculateRequests of
+    Kubernetes' podautoscaler, and KEDA's webhook).
+    """
+    if not only and resource in container_amounts(spec):
+        return ""
+    names = (
+        as_text(container["name"])
+        for container in _lasting_containers(spec)
+        if only in ("", container["name"]) and resource not in container_amounts(container)
+    )
+    return next(names, "")
+
+
+def _lasting_containers(spec: Body) -> Iterator[Body]:
+    """The containers of a pod that run as long as it does: sidecars among the init containers, too."""
+    for path, container in containers(spec):
+        if path[0] != "ephemeralContainers" and stays(path, container):
+            yield container

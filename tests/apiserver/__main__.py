@@ -37,7 +37,7 @@ from tests.admission.objects import objects
 from tests.apiserver import lists
 from tests.apiserver.admission import Trial
 from tests.apiserver.defaults import about_defaults
-from tests.apiserver.generated import Batch, batches
+from tests.apiserver.generated import UNMEASURED, Batch, batches
 from tests.apiserver.judge import Judge
 from tests.apiserver.manifests import Manifest, Refusal, manifests
 from tests.apiserver.merges import about_merges
@@ -275,9 +275,13 @@ def about_combined(judge: Judge, count: int) -> Score:
     with tempfile.TemporaryDirectory() as name:
 
         def renders(row: rows.Row) -> bool:
-            texts = rows.render(row, Path(name)).texts
+            answer = rows.render(row, Path(name))
             place = f"row {len(rendered)}"
-            row_manifests = [entry for path, text in texts.items() for entry in manifests(f"{place}, {path}", text)]
+            row_manifests = [
+                entry for path, text in answer.texts.items() for entry in manifests(f"{place}, {path}", text)
+            ]
+            if any(problem.code == UNMEASURED for problem in answer.problems):
+                row_manifests = [entry for entry in row_manifests if entry.body["kind"] != "ScaledObject"]
             if row_manifests:
                 rendered.append((row, [manifest for manifest in row_manifests if not is_too_new(manifest)]))
             return bool(row_manifests)

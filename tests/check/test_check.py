@@ -645,7 +645,8 @@ def test_where_nobody_says_what_he_listens_on_nothing_can_be_said() -> None:
 
 
 METRIC = "spec.metrics.0"
-RUNNER = "spec.leaderWorkerTemplate.leaderTemplate.spec.containers.0"
+RUNNER = f"{LEADER}.spec.containers.0"
+REQUESTING = {"name": "web", "resources": {"requests": {"cpu": 1}}}
 
 
 @pytest.mark.parametrize(
@@ -669,6 +670,23 @@ def test_what_an_autoscaler_measures(
 ) -> None:
     findings = between({HPA: {**SCALED[HPA], **metric}, SET: {"spec.replicas": GONE, **workload}})
     assert findings == ([(HPA, expected[0], steps(f"{METRIC}.{expected[1]}"))] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("pod", "told"),
+    [
+        ({"containers": [{"name": "web"}], "resources": {"requests": {"cpu": 1}}}, False),  # of the pod as a whole
+        ({"containers": [{"name": "web"}], "resources": {"requests": {"memory": "1Gi"}}}, True),
+        ({"containers": [REQUESTING], "initContainers": [{"name": "beside", "restartPolicy": "Always"}]}, True),
+        ({"containers": [REQUESTING], "initContainers": [{"name": "before"}]}, False),
+    ],
+)
+def test_requests_of_pods_and_sidecars(pod: dict[str, Any], told: bool) -> None:
+    scaler, workload = (
+        changed(BODIES[HPA], SCALED[HPA]),
+        changed(BODIES[SET], {"spec.replicas": GONE, f"{LEADER}.spec": pod}),
+    )
+    assert ("W555" in {finding.code for _, finding in validate_relations([workload, scaler])}) is told
 
 
 @pytest.mark.parametrize(("container", "code"), [("runner", ""), ("runer", "E555"), ("loader", "E555")])
