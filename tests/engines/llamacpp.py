@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
@@ -12,9 +16,9 @@ import yaml
 from tests.apiserver.server import CannotJudge
 from tests.engines import installation
 from tests.engines.clients import Client
-from tests.engines.kubelet import Image, Pod, size_of
+from tests.engines.kubelet import Body, Image, Pod, Unstartable, size_of
 from tests.engines.models import Shape, write_gguf, write_split_gguf
-from tests.engines.rendering import ROOT, Workload, rendered
+from tests.engines.rendering import ROOT, Workload, rendered, workload_in
 from tests.engines.takeover import taken_over
 from tests.engines.trial import (
     CHAT,
@@ -44,6 +48,9 @@ CHARTS = ROOT / "charts" / "llmaz" / "files"
 SERIES = re.compile(r"\bllamacpp:\w+")
 DEPRECATED_FIELDS = ("b8929", "b4579")
 SLOTS = 4  # without --parallel
+MADE_UP = 200  # values for the file of several models
+LETTERS = "ab1.,:-_/\\|&*?!%~^<>(){}[]@ \t\"'`#;=$ÄöüßÅ→"
+RUNNING = "llamacpp:requests_processing"
 LONG = 1024  # tokens of a stream that takes a second
 LASTING = 3072  # of one that outlasts what is left of a hook's sleep
 MODELS = {
@@ -252,6 +259,144 @@ def parts(bench: Bench) -> Iterator[Result]:
         yield Result("without one of them it ends", "" if status > 0 and not pod.ready else f"exit status {status}")
 
 
+def router(bench: Bench) -> Iterator[Result]:
+    """Three models behind one server, of which one is in memory at a time, from their start to their drain."""
+    workload = rendered("router", f"{INPUTS}/router.yaml")
+    names, last = ("blue", "Green:1b-it-q4_K_M", "acme/red"), "red"
+    with bench.pod(workload, bench.weights(workload)) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        yield Result("the preloaded model is loaded", "" if loaded(client) == ["blue"] else f"{loaded(client)}")
+        for name in names:
+            yield Result(f"{name} answers", chatted(client, name))
+        yield Result("one model is in memory", "" if loaded(client) == [last] else f"{loaded(client)}")
+        metrics = client.send("/metrics?model=blue&autoload=false")
+        yield Result("metrics of a model that is not loaded are refused", unexpected(metrics, 400))
+        yield Result("and load nothing", "" if loaded(client) == [last] else f"{loaded(client)}")
+        yield beside_another(client, "acme/red", "blue")
+        yield drained(pod, client, workload, long_chat("Green:1b-it-q4_K_M", LASTING))
+
+
+def beside_another(client: Client, name: str, other: str) -> Result:
+    """Whether a stream comes whole while a model is asked for that takes its place in memory."""
+    with ThreadPoolExecutor(1) as threads:
+        stream = threads.submit(client.stream, CHAT, long_chat(name, LASTING))
+        waited(lambda: client.metrics(f"/metrics?model={name}&autoload=false").get(RUNNING, 0) > 0, PATIENCE)
+        begun = time.monotonic()
+        fault = "the stream ended before another model was asked for" if stream.done() else chatted(client, other)
+        seconds, completion = time.monotonic() - begun, stream.result()
+    cut = completion.fault or ("" if completion.tokens == LASTING else f"{completion.tokens} tokens of {LASTING}")
+    figures = f"{completion.tokens} tokens, and an answer of the other after {seconds:.0f} s"
+    return Result("another model cuts no stream", fault or cut, figures)
+
+
+def loaded(client: Client) -> list[str]:
+    """The sections of the models that are in memory."""
+    return [model["id"] for model in client.send("/v1/models").body["data"] if model["status"]["value"] == "loaded"]
+
+
+def router_faults(bench: Bench) -> Iterator[Result]:
+    """One of the router's models has no file, then one that is no model."""
+    workload = rendered("router", f"{INPUTS}/router.yaml")
+    weights = bench.weights(workload)
+    try:
+        with bench.pod(workload, weights[:-1]) as pod:
+            message = f"the engine starts: {'; '.join(pod.events)}"
+    except Unstartable as error:
+        message = str(error)
+    named = "no file: 'acme/red' " in message
+    yield Result("a missing file keeps the engine from its start, and is named", "" if named else message, message)
+    broken = bench.new_folder("broken") / "red.gguf"
+    broken.write_bytes(b"no model")
+    with bench.pod(workload, [*weights[:-1], (weights[-1][0], broken)]) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        refused = client.send(CHAT, chat("acme/red"))
+        yield Result("a model that is none is refused", unexpected(refused, 500), refused.text[:100])
+        yield Result("the first answers", chatted(client, "blue"))
+        yield Result("the second answers", chatted(client, "Green:1b-it-q4_K_M"))
+        yield Result("the pod stays ready", "" if pod.ready and not pod.over.is_set() else "; ".join(pod.events))
+
+
+def model_files(bench: Bench) -> Iterator[Result]:
+    """The router reads the file of each golden, and arguments that were made up as they were written."""
+    for path in sorted((ROOT / "tests" / "cases").glob("*/expected/**/*.yaml")):
+        text = path.read_text("utf-8")
+        if "  models.ini: |" in text:
+            workload = workload_in(path.stem, text)
+            sections = re.findall(r"^    \[([^*\]]+)\]$", text, re.MULTILINE)
+            with bench.pod(_server_alone(workload), []) as pod:
+                names = [model["id"] for model in _models(pod)]
+                question = f"the models of {path.relative_to(ROOT)} are listed"
+                yield Result(
+                    question, "" if sections and names == sorted(sections) else f"{names}: {pod.tail()}", f"{names}"
+                )
+    yield made_up_values(bench, MADE_UP)
+
+
+def made_up_values(bench: Bench, count: int) -> Result:
+    """Whether arguments that are not refused come back as they were written."""
+    chance = random.Random(58)
+    written = {f"m{i}": "".join(chance.choices(LETTERS, k=chance.randint(1, 12))) for i in range(count)}
+    path = bench.new_folder("made-up") / "all.yaml"
+    path.write_text(_one_server(written), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "renderer", "validate", path], cwd=ROOT, capture_output=True, text=True
+    )
+    refused = {f"m{number}" for number in re.findall(r"models\[(\d+)\]\S* --grammar .*\[E947\]", done.stderr)}
+    accepted = {name: value for name, value in written.items() if name not in refused}
+    path.write_text(_one_server(accepted), "utf-8")
+    with bench.pod(_server_alone(rendered("made-up", str(path))), []) as pod:
+        seen = {model["id"]: model["status"]["args"] for model in _models(pod)}
+    differ = [f"{value!r} in {seen.get(name)}" for name, value in accepted.items() if value not in seen.get(name, ())]
+    figures = f"{len(accepted)} of {count} come back, {len(refused)} are refused"
+    return Result(
+        "arguments come back as written", "; ".join(differ[:3]) or ("" if accepted and refused else figures), figures
+    )
+
+
+def _one_server(values: Mapping[str, str]) -> str:
+    """A tree with a server of so many models, each with a value among its arguments."""
+    models = [
+        {
+            "apiVersion": "llmaz.io/v1alpha1",
+            "kind": "OpenModel",
+            "metadata": {"name": name},
+            "spec": {"familyName": "small", "source": {"uri": f"host:///models/{name}.gguf"}},
+        }
+        for name in values
+    ]
+    claims = {"models": [{"name": name, "args": ["--grammar", value]} for name, value in values.items()]}
+    app = {
+        "apiVersion": "inference.llmaz.io/v1alpha1",
+        "kind": "Playground",
+        "metadata": {"name": "made-up"},
+        "spec": {"modelClaims": claims, "backendRuntimeConfig": {"backendName": "llamacpp"}},
+    }
+    return yaml.safe_dump_all([*models, app])
+
+
+def _server_alone(workload: Workload) -> Workload:
+    """The server without the files of its models, and without the step that asks for them."""
+    spec, accepted = dict(workload.spec), ("config", "tmp")
+    main = {
+        **workload.main,
+        "volumeMounts": [mount for mount in workload.main["volumeMounts"] if mount["name"] in accepted],
+    }
+    spec |= {"initContainers": [], "containers": [main]}
+    spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] in accepted]
+    return workload._replace(template={**workload.template, "spec": spec})
+
+
+def _models(pod: Pod) -> Sequence[Body]:
+    """The models that a router lists once it answers."""
+    client = Client(pod.connect)
+    waited(lambda: client.send("/v1/models").status == 200 or pod.over.is_set(), PATIENCE)
+    reply = client.send("/v1/models")
+    models: Sequence[Body] = reply.body["data"] if reply.status == 200 else ()
+    return models
+
+
 def speculative(bench: Bench) -> Iterator[Result]:
     """Drafts are accepted; and a server that hangs is ended."""
     workload = rendered("on-llamacpp", "tests/cases/speculative-decoding/input", "--set", "gateway.mode=off")
@@ -361,5 +506,8 @@ TRIALS: Mapping[str, Trial] = {
     "tasks": tasks,
     "missing-model": missing_model,
     "parts": parts,
+    "router": router,
+    "router-faults": router_faults,
+    "model-files": model_files,
     "chat-template": chat_template,
 }

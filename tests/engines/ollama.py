@@ -1,4 +1,4 @@
-"""The trials of ollama: what its preset renders for one file, run with the version that the preset names."""
+"""The trials of ollama: what its preset renders for GGUF files, run with the version that the preset names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.engines import installation
 from tests.engines.clients import Client
-from tests.engines.kubelet import Image
+from tests.engines.kubelet import Image, Unstartable
 from tests.engines.models import Shape, write_gguf
 from tests.engines.rendering import rendered
 from tests.engines.trial import (
@@ -75,4 +75,26 @@ def serving(bench: Bench) -> Iterator[Result]:
         yield drained(pod, client, workload, chat(name), callers=2, outlasting=False)
 
 
-TRIALS: Mapping[str, Trial] = {"serving": serving}
+def two_models(bench: Bench) -> Iterator[Result]:
+    """Two models of one server, of which one is in memory at a time; then one of them cannot be created."""
+    workload = rendered("two", f"{INPUTS}/two.yaml")
+    weights = bench.weights(workload)
+    with bench.pod(workload, weights) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        for name in ("blue", "green", "blue"):
+            yield Result(f"{name} answers", chatted(client, name))
+        loaded = [model["name"] for model in client.send("/api/ps").body["models"]]
+        yield Result("one model is in memory", "" if loaded == ["blue:latest"] else f"{loaded}")
+    broken = bench.new_folder("broken") / "green.gguf"
+    broken.write_bytes(b"no model")
+    try:
+        with bench.pod(workload, [weights[0], (weights[1][0], broken)]) as pod:
+            message = f"the engine starts: {'; '.join(pod.events)}"
+    except Unstartable as error:
+        message = str(error)
+    named = message.endswith("these models are not there: 'green'")
+    yield Result("a model that cannot be created is named", "" if named else message)
+
+
+TRIALS: Mapping[str, Trial] = {"serving": serving, "two-models": two_models}

@@ -86,6 +86,13 @@ NAMES: Mapping[str, Names] = {
         "poems": Public(("pooled/qwen",), "qwen3-8b-pooled:poems"),
         "sql-pooled": Public(("pooled/qwen",)),
     },
+    "several-models": {
+        "qwen3-4b-instruct-gguf": Public(("llm/router",), "qwen3-4b-instruct-gguf"),
+        "qwen3-0.6b-gguf": Public(("llm/router",), "qwen3-0.6b-gguf"),
+        "qwen3-embedding-0.6b-gguf": Public(("llm/router",), "qwen3-embedding-0.6b-gguf"),
+        "gemma-3-4b": Public(("llm/small",), "gemma3:4b"),
+        "nomic-embed-text": Public(("llm/small",), "nomic-embed-text:v1.5"),
+    },
     "gateway-pool": {
         "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
         "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
@@ -444,6 +451,15 @@ def adapters(site: Site) -> Iterator[Result]:
         yield question(f"{name} is no public name", answer.status == 404, answer)
 
 
+def several_models(site: Site) -> Iterator[Result]:
+    """Each name of a server of several models asks it for its own model, on every path of its task."""
+    client, names = site.client(), NAMES["several-models"]
+    yield from named(client, names)
+    for name in ("qwen3-embedding-0.6b-gguf", "nomic-embed-text"):
+        answer = client.ask(name, path=EMBEDDINGS)
+        yield question(f"{name}: embeddings", reached(answer, names[name], EMBEDDINGS, False), answer)
+
+
 def _first_served(site: Site, client: Client, name: str, path: str) -> Answer:
     """The first good answer to a name on a path; the last one where there is none."""
     site.until(lambda: client.ask(name, path=path).status == 200, SERVING)
@@ -746,6 +762,7 @@ CASES: Mapping[str, Case] = {
     "token-limits": Case(token_limits, _tenants),
     "model-split": Case(model_split, _platform),
     "adapters": Case(adapters, _platform),
+    "several-models": Case(several_models, _platform),
     "gateway-pool": Case(gateway_pool, _nothing),
     "wide-experts-pool": Case(wide_experts_pool, _platform),
     "keda-from-zero": Case(keda_from_zero, _interceptor),

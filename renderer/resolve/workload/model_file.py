@@ -87,17 +87,20 @@ def server_process(process: EngineProcess, sections: Sequence[ModelSection]) -> 
 
 
 def _options(process: EngineProcess) -> Iterator[FileOption]:
-    engine = process.run.engine
+    engine, rules = process.run.engine, process.option_rules
     style, own = engine.style, engine.spec["models"]["file"]["args"]
-    on_line = option_names(style, own)
-    option, values, origin = "", list[str](), engine.origin
+    on_line, listed = option_names(style, own), rules.option_list.options if rules else {}
+    option, values, origin, due = "", list[str](), engine.origin, 0
     for arg, (place, _) in zip(process.args, process.arg_origins(), strict=True):
-        if not style.is_option(arg):
+        if due or not style.is_option(arg):  # a value that is due may begin with a dash
             values.append(arg)
+            due = max(due - 1, 0)
             continue
         if option and option not in on_line:
             yield FileOption(option, values, origin)
         option, values, origin = style.name(arg), [], place
+        entry = listed.get(style.head(arg)[0])
+        due = int(entry.arity) if entry and entry.arity.isdigit() else 0
     if option and option not in on_line:
         yield FileOption(option, values, origin)
 
