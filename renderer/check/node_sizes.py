@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
+from renderer.engines.accelerator import find_row
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
+from renderer.kubernetes.pod_amounts import BILLION
+from renderer.kubernetes.quantity import nanos
 from renderer.preset_tables import preset_table
 
 _MEBI = 2**20
@@ -57,3 +60,52 @@ def _accelerators(families: Iterable[Mapping[str, object]]) -> dict[str, dict[st
 def largest_node() -> NodeSize:
     """The largest of them."""
     return max(node_sizes().values(), key=lambda size: (size.cpu, size.memory))
+
+
+@cache
+def largest_with_accelerators() -> NodeSize:
+    """The largest server with accelerators."""
+    size = map_at(preset_table("instances"), "largestWithAccelerators")
+    return NodeSize("", int(number_at(size, "cpu")), int(number_at(size, "memory")) * _MEBI)
+
+
+class AboveAnyNode(Struct, frozen=True):
+    """An amount of CPUs or memory that no node has."""
+
+    side: str  # requests or limits
+    name: str
+    value: object
+    most: int  # that a node has
+    nodes: str  # which, in words
+
+
+def amounts_above_any_node(sides: Mapping[str, object]) -> Iterator[AboveAnyNode]:
+    """What a container requests, or limits where it requests nothing, above what any node has; where it has
+    accelerators, above what any server with some has.
+    """
+    for name in ("cpu", "memory"):
+        side = "requests" if name in map_at(sides, "requests") else "limits"
+        value = map_at(sides, side).get(name)
+        if value is None or not is_above(value, getattr(largest_with_accelerators(), name)):
+            continue
+        node, nodes = largest_node(), "the largest node that we know"
+        if any(vendor_of_resource(resource) for resource in map_at(sides, "limits") if "/" in resource):
+            node, nodes = largest_with_accelerators(), "the largest server with accelerators"
+        if is_above(value, most := getattr(node, name)):
+            yield AboveAnyNode(side, name, value, most, nodes)
+
+
+@lru_cache(maxsize=1024)
+def is_above(value: object, most: int) -> bool:
+    """Whether a quantity is above a number."""
+    try:
+        return nanos(value) > most * BILLION
+    except ValueError:
+        return False  # which is told as such
+
+
+@lru_cache(maxsize=1024)
+def vendor_of_resource(name: str) -> str:
+    """The vendor of the accelerators that an extended resource counts; '' where it counts none."""
+    row = find_row(preset_table("accelerators")["resources"], name)
+    return str(row["vendor"]) if row and row["count"] != "none" else ""

@@ -171,12 +171,16 @@ class AcceleratorTypes:
         return AcceleratorType(name, "", size, is_instance=True)
 
     def most_on_node(self, labels: Mapping[str, str]) -> dict[str, int]:
-        """How many whole cards a node of GKE with these labels has at most, by resource; empty where nobody knows."""
+        """How many whole cards and CPUs a node of GKE with these labels has at most, by resource; empty where nobody
+        knows.
+        """
         value = labels.get(self.gke_label, "")
+        rows = [row for row in self._rows if value in texts_at(row, "gke")]
+        keys = {text_at(self._labels, "gkeResource"): "gkeMost", "cpu": "gkeCpus"}
         if self.profile_of_labels(labels) or self.are_shared(labels):
-            return {}
-        most = max((int(number_at(row, "gkeMost")) for row in self._rows if value in texts_at(row, "gke")), default=0)
-        return {text_at(self._labels, "gkeResource"): most} if most else {}
+            del keys[text_at(self._labels, "gkeResource")]
+        most = {name: max((int(number_at(row, key)) for row in rows), default=0) for name, key in keys.items()}
+        return {name: number for name, number in most.items() if number}
 
     def _read_gke(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         value = labels[self.gke_label]

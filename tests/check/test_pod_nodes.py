@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from renderer.check.kinds.pod_nodes import find_missing_nodes
+from renderer.check.kinds.pod_template import validate_pod
 from renderer.fit.accelerator_types import known_types
 
 PRODUCT, GKE, TYPE = "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "node.kubernetes.io/instance-type"
@@ -89,6 +90,7 @@ def test_names_that_people_use(key: str, value: str, name: str) -> None:
         {"affinity": affinity(one_of(TYPE, "g6.xlarge", "g6.2xlarge")), "containers": requests(cpu=4)},
         {"affinity": affinity(one_of(TYPE, "g6.xlarge"), one_of("pool", "a")), "containers": requests(cpu=4)},
         {"nodeSelector": {TYPE: "own.large"}, "containers": requests(cpu=400)},
+        {"nodeSelector": {GKE: "nvidia-l4"}, "containers": requests(cpu=90, memory="300Gi")},
         {"nodeSelector": {TYPE: "p5.6xlarge", "karpenter.sh/capacity-type": "spot"}},
         {"nodeSelector": {TYPE: "n1-standard-4"}},
         {"nodeSelector": {TYPE: "Standard_NC24ads_A100_v4"}},
@@ -108,6 +110,7 @@ def test_what_may_be(spec: dict[str, Any]) -> None:
         ({"nodeSelector": {"karpenter.sh/capacity-type": "ondemand"}}, "W557"),
         ({"nodeSelector": {TYPE: "g6.xlarge"}, "containers": requests(cpu=2) * 2}, "W532"),
         ({"nodeSelector": {TYPE: "p4d.24xlarge"}, "containers": requests(**{"nvidia.com/gpu": 16})}, "W532"),
+        ({"nodeSelector": {GKE: "nvidia-l4"}, "containers": requests(cpu=96)}, "W532"),
         ({"affinity": affinity(one_of(TYPE, "g6.xlarge", "g5.xlarge")), "containers": requests(memory="16Gi")}, "W532"),
         (
             {"nodeSelector": {TYPE: "g6.xlarge"}, "initContainers": requests(memory="32Gi"), "containers": []},
@@ -117,3 +120,20 @@ def test_what_may_be(spec: dict[str, Any]) -> None:
 )
 def test_what_cannot_be(spec: dict[str, Any], code: str) -> None:
     assert codes(spec) == [code]
+
+
+@pytest.mark.parametrize(
+    ("amounts", "hint"),
+    [
+        ({"cpu": 500, "nvidia.com/gpu": 1}, "did you mean 500m?"),
+        ({"cpu": "1k", "amd.com/gpu": 1}, "did you mean 1000m?"),
+        ({"memory": "10000Gi", "nvidia.com/mig-1g.10gb": 1}, "did you mean 10000Mi?"),
+        ({"cpu": 1000}, "did you mean 1000m?"),
+        ({"cpu": 384, "memory": "8Ti", "nvidia.com/gpu": 8}, ""),
+        ({"cpu": 500, "example.com/slots": 1}, ""),
+        ({"cpu": 500}, ""),
+    ],
+)
+def test_no_server_with_accelerators_has_as_much(amounts: dict[str, object], hint: str) -> None:
+    spec = {"containers": [{"name": "engine", "image": "a:v1", "resources": {"limits": amounts}}]}
+    assert [finding.words["hint"] for finding in validate_pod(spec) if finding.code == "W532"] == [hint] * bool(hint)

@@ -9,14 +9,12 @@ from msgspec import Struct
 
 from renderer.check.finding import Body
 from renderer.check.kinds.karpenter import KNOWN_VALUES
-from renderer.check.node_sizes import NodeSize, largest_node, node_sizes
+from renderer.check.node_sizes import NodeSize, amounts_above_any_node, node_sizes, vendor_of_resource
 from renderer.diagnostics import Finding, Path, alternatives, listed
-from renderer.engines.accelerator import find_row
 from renderer.fit.accelerator_types import INSTANCE_TYPE, AcceleratorTypes, known_types
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.pod_amounts import BILLION, format_amount, pod_amounts
 from renderer.kubernetes.workloads import containers
-from renderer.preset_tables import preset_table
 
 _TERMS: Path = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _GIBI = 2**30
@@ -145,14 +143,8 @@ def _requested_vendors(spec: Body) -> Iterator[tuple[str, str]]:
     """The vendors of the accelerators that containers request, each with the resource."""
     for _, container in containers(spec):
         for name in map_at(container, "resources", "limits"):
-            if "/" in name and (vendor := _vendor_of_resource(name)):
+            if "/" in name and (vendor := vendor_of_resource(name)):
                 yield vendor, name
-
-
-@lru_cache(maxsize=1024)
-def _vendor_of_resource(name: str) -> str:
-    row = find_row(preset_table("accelerators")["resources"], name)
-    return str(row["vendor"]) if row and row["count"] != "none" else ""
 
 
 # What a node has
@@ -165,7 +157,8 @@ def _selected_sizes(
     labels = {choice.key: choice.values[0] for choice in selected}
     if most := types.most_on_node(labels):
         path = next(choice.path for choice in selected if choice.key == types.gke_label)
-        return path, [NodeSize("", 0, 0, most, f"a node with {types.gke_label}: {labels[types.gke_label]}")]
+        cpu = most.pop("cpu", 0)
+        return path, [NodeSize("", cpu, 0, most, f"a node with {types.gke_label}: {labels[types.gke_label]}")]
     choices = [choice for choice in selected if choice.key == INSTANCE_TYPE]
     if not choices and terms:
         choices = [next((item for item in term if item.key == INSTANCE_TYPE), _Choice((), "", ("",))) for term in terms]
@@ -181,10 +174,11 @@ def _above_selected(spec: Body, path: Path, sizes: Sequence[NodeSize]) -> Iterat
     except ValueError:
         return  # a container's quantity, which is told as such
     lacks = [list(_lacks(size, total)) for size in sizes]
-    if not all(lacks) or any(
-        amount > (largest_node().amount(name) or amount) * BILLION for name, amount in total.items()
-    ):
-        return  # the latter is told where it is requested
+    told_where_requested = (
+        amounts_above_any_node(as_map(container.get("resources"))) for _, container in containers(spec)
+    )
+    if not all(lacks) or any(map(any, told_where_requested)):
+        return
     size, lacking = sizes[-1], lacks[-1]
     words = {
         "what": listed([f"{format_amount(name, total[name])} of {name}" for name, _ in lacking]),

@@ -12,7 +12,7 @@ from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
 from renderer.check.kinds.pod_nodes import find_missing_nodes
-from renderer.check.node_sizes import NodeSize, largest_node
+from renderer.check.node_sizes import AboveAnyNode, amounts_above_any_node, is_above
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
@@ -92,7 +92,7 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
         for finding in _container(container, volumes):
             yield finding.below(*path)
         if "resources" in container:
-            for finding in _above_largest_node(as_map(container["resources"])):
+            for finding in _above_any_node(as_map(container["resources"])):
                 yield finding.below(*path)
         if "lifecycle" in container:
             yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
@@ -348,44 +348,27 @@ def _resources(sides: Body) -> Iterator[Finding]:
 
 
 @_cache_shared
-def _above_largest_node(sides: Body) -> Sequence[Finding]:
-    """A finding for a container's CPUs or memory, which it requests or, without a request, limits, above what the
-    largest node has.
-    """
-    return list(_above(sides, largest_node()))
+def _above_any_node(sides: Body) -> Sequence[Finding]:
+    """A finding for a container's CPUs or memory above what any node has."""
+    return [
+        Finding("W532", ("resources", item.side, item.name), {**_oversized_words(item), "where": item.nodes})
+        for item in amounts_above_any_node(sides)
+    ]
 
 
-def _above(sides: Body, node: NodeSize) -> Iterator[Finding]:
-    requests, limits = as_map(sides.get("requests")), as_map(sides.get("limits"))
-    for name, most in (("cpu", node.cpu), ("memory", node.memory)):
-        side, amounts = ("requests", requests) if name in requests else ("limits", limits)
-        if name in amounts and _is_above(amounts[name], most):
-            words = _oversized_words(name, amounts[name], most)
-            yield Finding("W532", ("resources", side, name), {**words, "where": "the largest node that we know"})
-
-
-@lru_cache(maxsize=1024)
-def _is_above(value: object, most: int) -> bool:
-    """Whether a quantity is above a number."""
-    try:
-        return quantity.nanos(value) > most * 10**9
-    except ValueError:
-        return False  # which is told as such
-
-
-def _oversized_words(name: str, value: object, most: int) -> dict[str, object]:
+def _oversized_words(item: AboveAnyNode) -> dict[str, object]:
     """The words of the warning about too large a request. `4000` of cpu is meant in thousandths, `64000Gi` in mebibytes
     and `640Ti` in gibibytes.
     """
-    if name == "cpu":
-        number, unit = str(quantity.nanos(value) // 10**9), "m"  # where others write 4k
-        words = {"value": number, "has": f"{most:,} CPUs"}
+    if item.name == "cpu":
+        number, unit = str(quantity.nanos(item.value) // 10**9), "m"  # where others write 4k
+        value, has = number, f"{item.most:,} CPUs"
     else:
-        number, unit = str(value).rstrip("GTi"), "Gi" if "T" in str(value) else "Mi"
-        words = {"value": str(value), "has": f"{most // 2**30:,} GiB"}
-    is_meant = (len(number) > 3 or unit == "Gi") and not _is_above(number + unit, most)
+        number, unit = str(item.value).rstrip("GTi"), "Gi" if "T" in str(item.value) else "Mi"
+        value, has = str(item.value), f"{item.most // 2**30:,} GiB"
+    is_meant = (len(number) > 2 or unit == "Gi") and not is_above(number + unit, item.most)
     hint = f"did you mean {number}{unit}?" if is_meant else "request less"
-    return {"what": f"{words['value']} of {name}", "has": words["has"], "hint": hint}
+    return {"what": f"{value} of {item.name}", "has": has, "hint": hint}
 
 
 def _unreadable(sides: Body) -> Iterator[Finding]:
