@@ -8,9 +8,11 @@ from msgspec import Struct
 
 from renderer.check.finding import Body
 from renderer.check.kinds.keda import ASKED_KINDS
-from renderer.diagnostics import Finding, suggestion
+from renderer.diagnostics import Finding, Path, suggestion
+from renderer.engines.metric_targets import unreached_utilization
 from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, value_at
 from renderer.kubernetes.pod_amounts import container_amounts
+from renderer.kubernetes.quantity import nanos
 from renderer.kubernetes.workloads import PodTemplate, containers, stays
 
 _SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
@@ -50,6 +52,9 @@ def _validate_triggers(scaler: Body, workload: ScaledWorkload) -> Iterator[Findi
         only = as_text(metadata.get("containerName"))
         if container := _unmeasured_container(workload.leader.spec, resource, only):
             yield Finding("W555", ("spec", "triggers", i, "type"), {"name": resource, "container": container})
+        elif trigger.get("metricType") == "Utilization":
+            path = ("spec", "triggers", i, "metadata", "value")
+            yield from _unreached(workload.leader.spec, resource, only, metadata.get("value"), path)
 
 
 def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Finding]:
@@ -68,10 +73,31 @@ def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Findin
                 continue
         if (resource := as_text(source["name"])) not in _RESOURCE_METRICS:
             yield Finding("W556", ("spec", "metrics", i, key, "name"), {"name": resource})
-        elif value_at(source, "target", "type") == "Utilization" and (
-            container := _unmeasured_container(workload.leader.spec, resource, only)
-        ):
-            yield Finding("W555", ("spec", "metrics", i, key, "name"), {"name": resource, "container": container})
+        elif value_at(source, "target", "type") == "Utilization":
+            if container := _unmeasured_container(workload.leader.spec, resource, only):
+                yield Finding("W555", ("spec", "metrics", i, key, "name"), {"name": resource, "container": container})
+            path = ("spec", "metrics", i, key, "target", "averageUtilization")
+            yield from _unreached(
+                workload.leader.spec, resource, only, value_at(source, "target", "averageUtilization"), path
+            )
+
+
+def _unreached(spec: Body, resource: str, only: str, aim: object, path: Path) -> Iterator[Finding]:
+    """A finding where limits keep the containers that are measured below the percentage of their requests that is
+    aimed at.
+    """
+    percent = int(str(aim)) if str(aim).isdecimal() else 0
+    measured = [container for container in _lasting_containers(spec) if only in ("", container["name"])]
+    limits = [map_at(container, "resources", "limits").get(resource) for container in measured]
+    if not percent or None in limits or "resources" in spec:
+        return
+    try:
+        requested = sum(nanos(container_amounts(container)[resource]) for container in measured)
+        limit = sum(map(nanos, limits))
+    except ValueError:
+        return  # which is told as such
+    if requested and (words := unreached_utilization(resource, percent, 100 * limit // requested)):
+        yield Finding("W558", path, words)
 
 
 def _unmeasured_container(spec: Body, resource: str, only: str) -> str:

@@ -13,7 +13,7 @@ from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import Neighbours
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.metric_targets import unreached_target
+from renderer.engines.metric_targets import resource_apart_from_load, wrong_target
 from renderer.engines.name_lists import NameList
 from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.workloads import WORKLOADS, kind_of, pod_templates, scale_target, selects
@@ -62,26 +62,33 @@ def unreported_metrics(
                 yield from findings
 
 
-def unreached_metrics(documents: Iterable[Document], engines: Sequence[EngineContainer]) -> Iterator[Diagnostic]:
-    """A warning for each target of an autoscaler that a metric of the engines which it scales never reaches."""
+def wrong_targets(documents: Iterable[Document], engines: Sequence[EngineContainer]) -> Iterator[Diagnostic]:
+    """A warning for each target of an autoscaler that a metric of the engines which it scales never reaches or always
+    passes, and for a resource that does not follow their load.
+    """
     by_object = _by_object(engines)
     for document in documents if engines else ():
         if text_at(document.value, "kind") not in _SCALERS:
             continue
         scaled = by_object.get(scale_target(document.value), ())
         for name, target, origin in _scaling_targets(document) if scaled else ():
-            for words in list(filter(None, (_unreached(engine, name, target) for engine in scaled)))[:1]:
+            for words in list(filter(None, (_wrong(engine, name, target) for engine in scaled)))[:1]:
+                yield make_diagnostic("W558", origin, **words)
+        resources = list(_scaling_resources(document)) if scaled else []
+        hint = "leave this trigger out" if len(_scaling_measures(document)) > 1 else "scale on requests that wait"
+        for name, origin in resources:
+            if words := resource_apart_from_load(name, hint):
                 yield make_diagnostic("W558", origin, **words)
 
 
-def _unreached(engine: EngineContainer, name: str, target: object) -> Mapping[str, str]:
+def _wrong(engine: EngineContainer, name: str, target: object) -> Mapping[str, str]:
     """What is wrong with a target for the average of an engine's metric; {} for nothing."""
     recognised = engine.recognised
     known, args = recognised.engine.engine, [word.text for word in recognised.command.arguments]
     options = {known.style.name(arg) for arg in args if arg[:1] == "-"}
     ranks = 1 if options.isdisjoint(known.multipliers) else 0
     runtime = recognised.engine.runtime
-    return unreached_target(map_at(runtime.spec, "engine"), runtime.name, known.style, args, name, target, ranks)
+    return wrong_target(map_at(runtime.spec, "engine"), runtime.name, known.style, args, name, target, ranks)
 
 
 def _scaling_targets(document: Document) -> Iterator[tuple[str, object, Origin]]:
@@ -96,6 +103,21 @@ def _scaling_targets(document: Document) -> Iterator[tuple[str, object, Origin]]
     for i, metric in enumerate(maps_at(document.value, "spec", "metrics")):
         if target := value_at(metric, *_TARGET):
             yield text_at(metric, "pods", "metric", "name"), target, document.origin("spec", "metrics", i, *_TARGET)
+
+
+def _scaling_measures(document: Document) -> Sequence[object]:
+    """What an autoscaler scales on."""
+    return [*maps_at(document.value, "spec", "triggers"), *maps_at(document.value, "spec", "metrics")]
+
+
+def _scaling_resources(document: Document) -> Iterator[tuple[str, Origin]]:
+    """The resources of containers on which an autoscaler scales, each with its place."""
+    for i, trigger in enumerate(maps_at(document.value, "spec", "triggers")):
+        yield text_at(trigger, "type"), document.origin("spec", "triggers", i, "type")
+    for i, metric in enumerate(maps_at(document.value, "spec", "metrics")):
+        for source in ("resource", "containerResource"):
+            if name := text_at(metric, source, "name"):
+                yield name, document.origin("spec", "metrics", i, source, "name")
 
 
 def _by_object(engines: Sequence[EngineContainer]) -> dict[tuple[str, str, str], list[EngineContainer]]:

@@ -16,7 +16,7 @@ from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, accelerated_containers, engine_candidates
 from renderer.check.engines.device_claims import claimed_devices
 from renderer.check.engines.hub_tokens import unseen_tokens
-from renderer.check.engines.metric_names import unreached_metrics, unreported_metrics
+from renderer.check.engines.metric_names import unreported_metrics, wrong_targets
 from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.engines.reachability import undrained_engines
 from renderer.check.finding import Body
@@ -86,7 +86,7 @@ def validate_engines(
     yield from similar_containers(candidates)
     yield from undrained_engines(engines)
     yield from unreported_metrics(listed, engines, catalog, neighbours)
-    yield from unreached_metrics(listed, engines)
+    yield from wrong_targets(listed, engines)
     yield from unseen_tokens(engines, catalog, neighbours, external.declared)
 
 

@@ -146,7 +146,9 @@ CLUSTER: Final[dict[str, Wording]] = {
         "select all pods: {selector}",
     ),
     "W541": Wording("{of} does not report a metric '{name}'", "{hint}"),
-    "W558": Wording("'{name}' never reaches {target}, so nothing scales on it: {why}", "{hint}"),
+    "W558": Wording(
+        "'{name}' {what}: {why}", "{hint}", about="an autoscaler aims at what a metric never has, or always"
+    ),
     "W544": Wording("'{name}' is a metric of {engine}, and the engine here is {of}", "{hint}"),
     "E838": Wording(
         "the values of this {kind} have {size} bytes, and Kubernetes takes at most 1,048,576 of them",

@@ -8,13 +8,14 @@ from operator import itemgetter
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
-from renderer.engines.metric_targets import unreached_target
+from renderer.engines.metric_targets import resource_apart_from_load, wrong_target
 from renderer.fit.weights import read_weights
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
-from renderer.plan import Body, Scaler
+from renderer.plan import Body, Scaler, ScaleTrigger
 from renderer.resolve import names
 from renderer.resolve.autoscaling import keda_triggers
+from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload.handwritten_pod import ServicePods
@@ -23,6 +24,7 @@ from renderer.resolve.workload.written_app import WrittenPlayground
 
 _METRIC = ("pods", "metric", "name")
 _TARGET = ("pods", "target", "averageValue")
+_RESOURCE_SOURCES = ("resource", "containerResource")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
@@ -99,14 +101,20 @@ def renamed_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
             yield make_diagnostic("W325", scaling.app.origin(*path, i, *_METRIC), name=name, known=known)
 
 
-@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler and "scaleTrigger" in scaling.app.spec["elasticConfig"])
-def unreached_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
-    """A warning for each target that a metric of the engine never reaches."""
+@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler and _own_trigger(scaling.scaler))
+def wrong_targets(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """A warning for each target that a metric of the engine never reaches or always passes, and for a resource that
+    does not follow its load.
+    """
     run, command = scaling.run, scaling.planned.command
-    path = ("spec", "elasticConfig", "scaleTrigger", "hpa", "metrics")
-    for i, metric in enumerate(maps_at(scaling.app.spec, *path[1:])):
+    trigger = _own_trigger(scaling.scaler) if scaling.scaler else None
+    for i, metric in enumerate(maps_at(trigger.spec, "metrics") if trigger else ()):
+        origin = trigger.origin.at("metrics", i) if trigger else scaling.app.origin("spec")
+        for source in _RESOURCE_SOURCES:
+            if words := resource_apart_from_load(text_at(metric, source, "name"), _load_hint(scaling)):
+                yield make_diagnostic("W558", origin.at(source, "name"), **words)
         if target := value_at(metric, *_TARGET):
-            words = unreached_target(
+            words = wrong_target(
                 run.engine.spec,
                 run.engine.runtime.name,
                 run.engine.style,
@@ -116,7 +124,22 @@ def unreached_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
                 run.size.parallelism.data,
             )
             if words:
-                yield make_diagnostic("W558", scaling.app.origin(*path, i, *_TARGET), **words)
+                yield make_diagnostic("W558", origin.at(*_TARGET), **words)
+
+
+def _own_trigger(scaler: Scaler) -> ScaleTrigger | None:
+    """The trigger that somebody wrote; None where the preset's own counts."""
+    return scaler.layers[-1] if scaler.layers and not scaler.layers[-1].of_engine else None
+
+
+def _load_hint(scaling: PlannedScaling) -> str:
+    """What to do about a metric that says nothing of the load."""
+    base, engine = scaling.run.base, scaling.run.engine.spec
+    if scaling.scaler and len(scaling.scaler.metrics) > 1:
+        return "leave this metric out"
+    if base.context.metrics_collected and queue_metric(engine) and "scaleTrigger" in scaling.app.spec["elasticConfig"]:
+        return "leave scaleTrigger out, to scale on requests that wait"
+    return "scale on requests that wait"
 
 
 # What starts take on usual machines: a download at about 200 MB/s, weights read and sent to accelerators at 1 GB/s, and
