@@ -103,7 +103,7 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         accelerator = catalog.claimed_accelerator({claim["deviceClassName"]: claim["count"]})
     giver = "" if accelerator.resource else text_at(claim, "deviceClassName") or device_giver(template, container.body)
     if giver and not text_at(container.body, "image"):
-        container = _with_own_image(container)
+        container = _with_own_image(container, catalog)
         words = {"giver": giver, "image": text_at(container.body, "image"), "backend": container.backend}
         diagnostics.add("N957", workload.engine_origin_of(container.path), **words)
     _tell_lost(workload, container, weights, diagnostics)
@@ -209,10 +209,12 @@ def _served_name(workload: ServingWorkload, container: AdoptedContainer, weights
     return weights.name.rstrip("/").rpartition("/")[2] if by_folder else weights.name
 
 
-def _with_own_image(container: AdoptedContainer) -> AdoptedContainer:
+def _with_own_image(container: AdoptedContainer, catalog: EngineCatalog) -> AdoptedContainer:
     """A container without an image with the one that its engine has for accelerators."""
     spec = container.engine.runtime.spec
-    return replace(container, body={**container.body, "image": f"{spec['image']}:{spec['version']}"})
+    recognised = replace(container.recognised, engine=catalog.engine(container.backend, spec["version"]))
+    body = {**container.body, "image": f"{spec['image']}:{spec['version']}"}
+    return replace(container, body=body, recognised=recognised)
 
 
 def _flavor(

@@ -179,7 +179,7 @@ class _Service:
             namespace=self.metadata.get("namespace") or "",
             labels=self.metadata.get("labels") or {},
             annotations=self._own_annotations(),
-            replicas=self.spec.get("replicas"),
+            replicas=self.spec.get("replicas", None if "scaling" in self.spec else 1),
             replicas_origin=self.origins(("replicas",)) if "replicas" in self.spec else None,
             rollout=self.spec.get("rolloutStrategy") or {},
             template=self._template(worker),

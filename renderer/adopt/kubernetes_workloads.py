@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from renderer.adopt.api_keys import refer_to_secret
+from renderer.adopt.devices import ClaimsByTemplate, take_devices
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Path
@@ -21,10 +22,13 @@ _ROLLOUT_KEYS = ("maxUnavailable", "maxSurge", "partition")
 
 
 def kubernetes_workload(
-    document: Document, diagnostics: Collector, config_maps: ConfigMaps | None = None
+    document: Document,
+    diagnostics: Collector,
+    config_maps: ConfigMaps | None = None,
+    claims: ClaimsByTemplate | None = None,
 ) -> ServingWorkload | None:
     """The workload that a document describes, without secrets in plain text; None for other kinds. `config_maps`: those
-    of its namespace.
+    of its namespace; `claims`: of the templates that llmaz has rendered.
     """
     value = document.value
     workload, replica = WORKLOADS.get(kind_of(value)), next(replicas(value), None)
@@ -38,13 +42,13 @@ def kubernetes_workload(
         _plain_template(document, path, template_origins, diagnostics)
         for path, template_origins in zip(paths, origins, strict=True)
     ]
-    has_leader = len(templates) > 1
+    has_leader, namespace = len(templates) > 1, text_at(value, "metadata", "namespace")
     metadata = plain_body(document, diagnostics, ("metadata",))
     return ServingWorkload(
         document=document,
         kind=text_at(value, "kind"),
         name=text_at(value, "metadata", "name"),
-        namespace=text_at(value, "metadata", "namespace"),
+        namespace=namespace,
         labels=map_at(metadata, "labels"),
         annotations=map_at(metadata, "annotations"),
         replicas=_number(document, ("spec", "replicas"), diagnostics),
@@ -57,6 +61,7 @@ def kubernetes_workload(
         origin_of=origins[-1],
         leader_origin_of=origins[0] if has_leader else None,
         config_maps=config_maps or {},
+        device_claim=take_devices([template["spec"] for template in templates], namespace, claims) if claims else {},
         spec=_own_words(replica.leader.claims),
     )
 
@@ -69,7 +74,9 @@ def _number(document: Document, path: Path, diagnostics: Collector) -> int:
     return number if isinstance(number, int) else 1
 
 
-def _plain_template(document: Document, path: Path, origins: TemplateOrigins, diagnostics: Collector) -> Body:
+def _plain_template(
+    document: Document, path: Path, origins: TemplateOrigins, diagnostics: Collector
+) -> dict[str, Any]:
     """The template of a pod, without secrets, and without what a server writes into the metadata of every template."""
     template = map_at(document.value, *path)
     metadata = {key: value for key, value in map_at(template, "metadata").items() if key in ("labels", "annotations")}

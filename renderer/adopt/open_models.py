@@ -43,7 +43,10 @@ class ClaimedModels(Struct):
 def share_models(
     workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]
 ) -> dict[tuple[str, str], ClaimedModels]:
-    """For each workload, by its key, what it claims. `other_models`: their names, which none of these gets."""
+    """For each workload, by its key, what it claims, whatever their order. `other_models`: their names, which none of
+    these gets.
+    """
+    workloads = sorted(workloads, key=lambda adopted: adopted.new_key)
     models: dict[str, SharedModel] = {}
     names, claim_names = FreeNames(other_models), _ClaimNames()
     claims: dict[tuple[str, str], ClaimedModels] = {}

@@ -350,8 +350,12 @@ def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:
 
 
 def _version(adopted: AdoptedWorkload) -> str:
-    """The tag of the image, where it is one of the engine's project and says a version."""
+    """The tag of the image, where it is one of the engine's project and says a version; the preset's version where the
+    source names no image.
+    """
     image = text_at(adopted.container.body, "image").partition("@")[0]
+    if not image:
+        return text_at(adopted.container.engine.runtime.spec, "version")
     return image.rpartition("/")[2].partition(":")[2] if adopted.container.engine.version else ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from renderer import yamlio
+from renderer.adopt.devices import rendered_claims
 from renderer.adopt.kserve import read_kserve
 from renderer.adopt.kubernetes_workloads import kubernetes_workload
 from renderer.adopt.llmaz_kinds import ConvertedObject
@@ -64,12 +65,13 @@ def read_sources(paths: Sequence[str], release: str = "") -> SourceObjects:
     sources.problems_of_kinds += problems
     read = {id(workload.document) for workload in sources.workloads}
     config_maps = config_maps_by_namespace(document.value for document in documents)
+    claims = rendered_claims(document.value for document in documents)
     for document in converted.others:
         if id(document) in read or not isinstance(document.value, dict):
             continue
         diagnostics = Collector()
         namespace = text_at(document.value, "metadata", "namespace")
-        if workload := kubernetes_workload(document, diagnostics, config_maps.get(namespace)):
+        if workload := kubernetes_workload(document, diagnostics, config_maps.get(namespace), claims):
             sources.findings[id(workload.document)] = diagnostics.problems
             sources.workloads.append(workload)
         elif _is_unread(document):

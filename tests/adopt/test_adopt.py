@@ -27,7 +27,6 @@ NOTHING = 2
 # says, is nobody's; a Playground that was made is one of llmaz's own API now; kustomization.yaml and site-packages/ are
 # not read; loaders of adapters stay init containers.
 LEFT = {
-    "cases/accelerators-that-no-limit-names",
     "cases/adapters-of-kserve",
     "cases/service-over-two-by-reserved-labels",
     "cases/files-of-one-name",
