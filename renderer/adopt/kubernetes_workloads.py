@@ -74,9 +74,7 @@ def _number(document: Document, path: Path, diagnostics: Collector) -> int:
     return number if isinstance(number, int) else 1
 
 
-def _plain_template(
-    document: Document, path: Path, origins: TemplateOrigins, diagnostics: Collector
-) -> dict[str, Any]:
+def _plain_template(document: Document, path: Path, origins: TemplateOrigins, diagnostics: Collector) -> dict[str, Any]:
     """The template of a pod, without secrets, and without what a server writes into the metadata of every template."""
     template = map_at(document.value, *path)
     metadata = {key: value for key, value in map_at(template, "metadata").items() if key in ("labels", "annotations")}

@@ -53,11 +53,7 @@ def _name(context: click.Context, option: click.Parameter, name: str) -> str:
 )
 @click.argument("paths", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Also exit 1 if the new pods differ from the old ones and no known rule explains the difference.",
-)
+@click.option("--strict", is_flag=True, hidden=True, expose_value=False, help="As without it.")  # of earlier versions
 @click.option(
     "--release",
     default="",
@@ -84,14 +80,14 @@ def _name(context: click.Context, option: click.Parameter, name: str) -> str:
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
-def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, name: str, verbose: bool, form: str) -> None:
+def adopt(paths: tuple[str, ...], folder: str, release: str, name: str, verbose: bool, form: str) -> None:
     """Write OpenModels and Playgrounds for existing model servers.
 
     PATHS: files and folders with manifests, or with the output of kubectl get -o yaml; - is standard input, such as the
     output of helm template.
 
-    Nothing is written into a folder that has files. Exit 0: everything is adopted; 1: some of it is lost or refused;
-    2: nothing is adopted.
+    Nothing is written into a folder that has files. Exit 0: everything is adopted; 1: some of it is lost or refused, or
+    differs without a known rule; 2: nothing is adopted.
     """
     if not folder.strip():
         raise click.UsageError("DIR has no value")
@@ -122,8 +118,8 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, name:
         write(live_text(live_report, brief=not verbose) + takeover_text(adoption, brief=not verbose))
     files, adopted = counted(len(adoption.files), "file"), counted(states.count("adopted"), "object")
     print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
-    loses = adoption.loses or bool(live_report and live_report.lost)
-    exit_with(STALE if loses or (strict and live_report and live_report.unexplained) else 0)
+    differs = live_report is not None and live_report.lost + live_report.unexplained > 0
+    exit_with(STALE if adoption.loses or differs else 0)
 
 
 def _object_lines(objects: Sequence[AdoptedObject], *, brief: bool) -> Iterator[str]:

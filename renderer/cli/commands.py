@@ -18,7 +18,7 @@ from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, Group, examples
 
 _EPILOG = (
     "Exit codes. 0: fine. 1: stale files (render --check), differences (diff --exit-code), fields that are "
-    "lost or unexplained (diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
+    "lost or unexplained (adopt, diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
     + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
 _COMMANDS = {  # command → module and function

@@ -8,6 +8,7 @@ Those of originals/ are deployments of other projects in our words, those of cas
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,6 @@ LEFT = {
     "cases/service-over-two-by-reserved-labels",
     "cases/files-of-one-name",
     "cases/names-that-differ-in-case",
-    "cases/names-that-are-reserved",
     "cases/namespaces-that-are-reserved",
 }
 _HEAD = "| input | what becomes of it |\n|---|---|\n"
@@ -97,6 +97,22 @@ def test_the_table_names_each_input(golden: Golden) -> None:
         lost = [line.partition(": ")[2].partition(" [")[0] for line in lines if "[W95" in line]
         rows.append(f"| {name} | {'<br>'.join([*became, *dict.fromkeys(lost)]) or lines[1]} |\n")
     golden("adopt/table.md", "# What becomes of each input of `llmaz adopt`\n\n" + _HEAD + "".join(rows))
+
+
+LOSES = re.compile(
+    r"[1-9]\d* (?:lost|unexplained|in part|objects? refused)|^[^ ].*: warning: .*\[W9[56]\d\]|^[^ ].* \[E\d+\]$",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_exit_code_says_whether_all_came_over(name: str) -> None:
+    """0: all did; 1: something is lost, differs without a rule or is refused; 2: nothing was adopted. What is equal in
+    effect, added, immutable or told in a note is no loss.
+    """
+    code, _, text = (ADOPT / name / "report.txt").read_text("utf-8").partition("\n")
+    expected = NOTHING if "nothing was written" in text else int(bool(LOSES.search(text)))
+    assert code == f"exit {expected}"
 
 
 MANY = """\

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any, Final
 
-from renderer.diff.live.compared import ObjectSide, PodPair
+from renderer.diff.live.compared import ObjectSide
 from renderer.diff.live.differing_field import DifferingField
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at, value_at
 from renderer.kubernetes.rollouts import unavailable_count
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.kubernetes.workloads import is_rendered
 from renderer.resolve.weight_sources import CACHE_ENV
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
@@ -116,27 +117,14 @@ def drains(differing: DifferingField) -> bool:
         return False
     if differing.path == ("spec", _GRACE):
         old, new = (leaf.value if leaf else None for leaf in (differing.theirs, differing.ours))
-        if isinstance(old, int) and isinstance(new, int) and new > old:
-            return differing.is_filled_in or _has_more_options(pods) or _has_new_hook(pods)
+        if isinstance(old, int) and isinstance(new, int) and new > old and not is_rendered(differing.pair.theirs.body):
+            return True
         return differing.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
     if not differing.added:
         return False
     if differing.field[:2] != ("lifecycle", "preStop") or not differing.commands:
         return False
     return not value_at(pods.theirs.container(pods.commands[differing.container]), "lifecycle", "preStop")
-
-
-def _has_more_options(pods: PodPair) -> bool:
-    """Whether the engine of ours has options that theirs has not, such as one for the time of a drain."""
-    return any(
-        {*pods.ours.engines[name].options} - {*pods.theirs.engines[old].options} for name, old in pods.commands.items()
-    )
-
-
-def _has_new_hook(pods: PodPair) -> bool:
-    """Whether ours has a hook before the end of its engine, and theirs has none."""
-    ours, theirs = pods.ours.container(RUNNER), pods.theirs.container(pods.name_of_theirs(RUNNER))
-    return "preStop" in map_at(ours, "lifecycle") and "preStop" not in map_at(theirs, "lifecycle")
 
 
 def is_preset_option(differing: DifferingField) -> bool:
@@ -244,11 +232,13 @@ def chooses_nodes(differing: DifferingField) -> bool:
 
 def rolls_out(differing: DifferingField) -> bool:
     """One pod goes before another starts, and has the time that its weights need."""
-    if not differing.is_filled_in or differing.key[:1] != ("spec",):
-        return False
-    if differing.key[1] == "progressDeadlineSeconds":
-        return True
-    return differing.key[1] == "strategy" and (differing.key[-1], differing.value) in _BOUNDS
+    if differing.key == ("spec", "progressDeadlineSeconds"):
+        return differing.is_filled_in or not (differing.dropped or is_rendered(differing.pair.theirs.body))
+    return (
+        differing.is_filled_in
+        and differing.key[:2] == ("spec", "strategy")
+        and (differing.key[-1], differing.value) in _BOUNDS
+    )
 
 
 def leaves_fewer_pods(differing: DifferingField) -> bool:
@@ -302,5 +292,19 @@ def distributes(differing: DifferingField) -> bool:
         or differing.option not in differing.commands[1].parallel_options
     ):
         return False
-    limits = map_at(differing.pods.ours.container(differing.container), "resources", "limits")
-    return differing.value in limits.values()
+    resources = map_at(differing.pods.ours.container(differing.container), "resources")
+    return bool(resources.get("claims")) or differing.value in map_at(resources, "limits").values()
+
+
+def has_own_image(differing: DifferingField) -> bool:
+    """The image of an engine of which theirs names none, and how it is pulled."""
+    if not differing.commands or not differing.pods or differing.field not in (("image",), ("imagePullPolicy",)):
+        return False
+    return "image" not in differing.pods.theirs.container(differing.pods.commands[differing.container])
+
+
+def claims_devices(differing: DifferingField) -> bool:
+    """A claim for devices in pods of which theirs have none."""
+    if not differing.added or not differing.pods or "resourceClaims" in differing.pods.theirs.spec:
+        return False
+    return differing.path[:2] == ("spec", "resourceClaims") or differing.field[:2] == ("resources", "claims")

@@ -50,6 +50,14 @@ def has_usual_port(differing: DifferingField) -> bool:
     return differing.option in ours.port_options and differing.value == str(ours.port) and theirs.port is not None
 
 
+def says_port(differing: DifferingField) -> bool:
+    """A variable of ours by which the engine knows its port, which theirs has from elsewhere."""
+    if not differing.added or not differing.commands or differing.field[:1] != ("env",):
+        return False
+    theirs, ours = differing.commands
+    return differing.field[1][1:-1] in ours.port_variables and str(theirs.port) == str(differing.value)
+
+
 def has_token(differing: DifferingField) -> bool:
     """The hub's token in the engine, which a new loader has from the same Secret and key."""
     if not differing.dropped or not differing.commands or not differing.pods or differing.field[:1] != ("env",):

@@ -44,15 +44,15 @@ MEANINGS: Final = (
         "container-name",
         EQUAL,
         "The container that runs the engine is called model-runner.",
-        ground="kubelet: a container has its name in the pod's status and in the paths of its logs alone; no "
-        "process reads it.",
+        ground="kubelet: a container has its name in the pod's status and in the folder of its logs alone "
+        "(pkg/kubelet/kuberuntime/helpers.go, BuildContainerLogsDirectory); no process reads it.",
     ),
     LiveRule(
         "image-name",
         EQUAL,
         "An image without a registry is from docker.io, one without a folder from library.",
         ground="kubelet: an image without a registry is from docker.io, and from its folder library "
-        "(pkg/util/parsers, by distribution/reference).",
+        "(pkg/util/parsers/parsers.go, ParseImageName, by distribution/reference's ParseNormalizedNamed).",
     ),
     LiveRule(
         "json",
@@ -64,43 +64,48 @@ MEANINGS: Final = (
         "order",
         EQUAL,
         "The order of these values does not matter.",
-        ground="kubelet: capabilities are added and dropped one by one (pkg/securitycontext; the runtime has "
-        "them as a set).",
+        ground="kubelet gives the runtime both lists of capabilities (pkg/kubelet/kuberuntime/security_context.go,"
+        " convertToRuntimeCapabilities), which has them as a set.",
     ),
     LiveRule(
         "port",
         EQUAL,
         "The engine listens on another port, or names it differently, and options, ports of the container, probes and "
         "targets of Services agree.",
-        ground="kubelet asks the number that a name of the container's ports has (pkg/probe/util.go); "
-        "EndpointSlices have for each pod the number of the Service's target (pkg/util/pod, FindPort).",
+        ground="kubelet asks the number that a name of the container's ports has (pkg/probe/util.go, "
+        "ResolveContainerPort); EndpointSlices have for each pod the number of the Service's target "
+        "(k8s.io/endpointslice/utils.go, FindPort).",
     ),
     LiveRule(
         "selector",
         EQUAL,
         "The selector leads to the same pods, by the labels that they have on its side.",
-        ground="Endpoints of a Service, and pods of a budget, are those that all labels of the selector match "
-        "(apimachinery, labels.Selector).",
+        ground="Endpoints of a Service are the pods that all labels of the selector match "
+        "(pkg/controller/endpointslice/endpointslice_controller.go, syncService; "
+        "k8s.io/apimachinery/pkg/labels/selector.go, Matches), as are those of a budget "
+        "(pkg/controller/disruption/disruption.go, getPodsForPdb).",
     ),
     LiveRule(
         "start",
         EQUAL,
         "The preset's command starts the same engine.",
         ground="kubelet: command takes the place of the image's entrypoint, and args of its words "
-        "(pkg/kubelet/container, ExpandContainerCommandAndArgs).",
+        "(pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs).",
     ),
     LiveRule(
         "volume-name",
         EQUAL,
         "The volume at this path has another name.",
-        ground="API server: a mount names a volume of its own pod (core/v1 VolumeMount.name); nothing outside "
-        "of the pod reads that name.",
+        ground="API server: a mount names a volume of its own pod (pkg/apis/core/validation/validation.go, "
+        "ValidateVolumeMounts), and kubelet finds it by that name there (pkg/kubelet/kubelet_pods.go, "
+        "makeMounts); nothing outside of the pod reads it.",
     ),
     LiveRule(
         "weights",
         EQUAL,
         "The engine opens files that a loader or a volume takes from the same source as theirs.",
-        ground="kubelet mounts a volume at the path that the mount names; the engine opens the same files there.",
+        ground="kubelet mounts a volume at the path that the mount names (pkg/kubelet/kubelet_pods.go, "
+        "makeMounts); the engine opens the same files there.",
     ),
 )
 """Rules by which two values come to the same."""
@@ -132,7 +137,7 @@ EXPLANATIONS: Final = (
         "both.",
         equal_fields.has_new_name,
         ground="API server: an object of another name is another object; a selector leads to pods whose labels "
-        "have its values.",
+        "have its values (k8s.io/apimachinery/pkg/labels/selector.go, Matches).",
     ),
     LiveRule(
         "default-port",
@@ -144,12 +149,23 @@ EXPLANATIONS: Final = (
         ground="The engine listens on that port without the option (presets/engine_commands.yaml, defaultPort).",
     ),
     LiveRule(
+        "port-variable",
+        EQUAL,
+        "A variable says the port, which theirs has from a ConfigMap.",
+        equal_fields.says_port,
+        of=ENGINE,
+        side=OURS,
+        ground="kubelet sets the variables of envFrom first, and lets those of env replace them "
+        "(pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).",
+    ),
+    LiveRule(
         "weights-volume",
         EQUAL,
         "The weights are in the same volume, at another path.",
         equal_fields.has_same_volume,
         of=POD,
-        ground="kubelet mounts the same volume at the path that the mount names.",
+        ground="kubelet mounts the same volume at the path that the mount names (pkg/kubelet/kubelet_pods.go, "
+        "makeMounts).",
     ),
     LiveRule(
         "template-volume",
@@ -157,7 +173,8 @@ EXPLANATIONS: Final = (
         "The chat template is the same key of a ConfigMap, at another path.",
         equal_fields.has_same_template,
         of=POD,
-        ground="kubelet mounts the same key at the path that the mount names; the engine opens the file there.",
+        ground="kubelet mounts the same key at the path that the mount names (pkg/kubelet/kubelet_pods.go, "
+        "makeMounts); the engine opens the file there.",
     ),
     LiveRule(
         "named-folder",
@@ -182,7 +199,8 @@ EXPLANATIONS: Final = (
         equal_fields.has_token,
         of=ENGINE,
         side=THEIRS,
-        ground="kubelet sets the variables of each container, init containers' too, from the same key of the Secret.",
+        ground="kubelet sets the variables of each container, init containers' too, from the same key of the "
+        "Secret (pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).",
     ),
     LiveRule(
         "secret-reference",
@@ -190,8 +208,8 @@ EXPLANATIONS: Final = (
         "Ours has this from a Secret, which has to hold the same value.",
         equal_fields.is_in_secret,
         of=CONTAINER,
-        ground="kubelet sets the variable to what the key of the Secret holds, and starts no container without "
-        "it (core/v1 SecretKeySelector).",
+        ground="kubelet sets the variable to what the key of the Secret holds, and starts no container without it "
+        "(pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).",
     ),
     LiveRule(
         "argument-variable",
@@ -201,7 +219,8 @@ EXPLANATIONS: Final = (
         of=ENGINE,
         side=THEIRS,
         ground="kubelet fills in $(NAME) of command and args before the container starts "
-        "(third_party/forked/golang/expansion).",
+        "(pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs; "
+        "third_party/forked/golang/expansion/expand.go, Expand).",
     ),
     LiveRule(
         "variable-of-option",
@@ -228,7 +247,9 @@ EXPLANATIONS: Final = (
         equal_fields.is_scheme_of_probe,
         of=ENGINE,
         side=THEIRS,
-        ground="kubelet asks by HTTP unless the scheme says HTTPS, and verifies no certificate (pkg/probe/http).",
+        ground="API server: a probe without a scheme has HTTP (pkg/apis/core/v1/defaults.go, "
+        "SetDefaults_HTTPGetAction); kubelet asks by it, and verifies no certificate "
+        "(pkg/probe/http/http.go, New).",
     ),
     LiveRule(
         "unmounted-volume",
@@ -237,7 +258,7 @@ EXPLANATIONS: Final = (
         equal_fields.is_unmounted,
         of=POD,
         side=THEIRS,
-        ground="kubelet gives a container only the volumes that it mounts.",
+        ground="kubelet gives a container only the volumes that it mounts (pkg/kubelet/kubelet_pods.go, makeMounts).",
     ),
     LiveRule(
         "pulled-model",
@@ -246,8 +267,9 @@ EXPLANATIONS: Final = (
         equal_fields.is_pulled,
         of=ENGINE,
         side=THEIRS,
-        ground="kubelet starts a container when all init containers have ended, and a postStart hook beside it; the "
-        "engine finds the model in its folder.",
+        ground="kubelet starts a container when all init containers have ended "
+        "(pkg/kubelet/kuberuntime/kuberuntime_container.go, computeInitContainerActions), and runs a "
+        "postStart hook beside it (startContainer); the engine finds the model in its folder.",
     ),
     LiveRule(
         "recreate",
@@ -280,7 +302,7 @@ EXPLANATIONS: Final = (
         "Without a request, Kubernetes uses the limit as the request.",
         equal_fields.requests_limit,
         of=CONTAINER,
-        ground="API server: SetDefaults_Pod (pkg/apis/core/v1/defaults.go) fills requests from limits.",
+        ground="API server: a pod gets its requests from its limits (pkg/apis/core/v1/defaults.go, SetDefaults_Pod).",
     ),
     LiveRule(
         "tool",
@@ -301,7 +323,8 @@ EXPLANATIONS: Final = (
         EQUAL,
         "The autoscaler scales the workload that replaces its target.",
         equal_fields.targets_counterpart,
-        ground="HPA controller: it scales what scaleTargetRef names, by its scale subresource.",
+        ground="HPA controller: it scales what scaleTargetRef names, by its scale subresource "
+        "(pkg/controller/podautoscaler/horizontal.go, scaleForResourceMappings).",
     ),
     LiveRule(
         "cpu-target",
@@ -309,7 +332,8 @@ EXPLANATIONS: Final = (
         "The autoscaler has the same target for CPUs, as a metric.",
         equal_fields.scales_on_processors,
         ground="API server: targetCPUUtilizationPercentage of v1 is a metric of v2 "
-        "(pkg/apis/autoscaling/v1/conversion.go).",
+        "(pkg/apis/autoscaling/v1/conversion.go, "
+        "Convert_v1_HorizontalPodAutoscalerSpec_To_autoscaling_HorizontalPodAutoscalerSpec).",
     ),
     LiveRule(
         "no-selector",
@@ -317,7 +341,8 @@ EXPLANATIONS: Final = (
         "A LeaderWorkerSet finds its pods by itself.",
         equal_fields.has_no_selector,
         side=THEIRS,
-        ground="LeaderWorkerSet's controller gives its StatefulSets a selector of their own.",
+        ground="LeaderWorkerSet's controller gives its StatefulSets a selector of their own "
+        "(pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration).",
     ),
     LiveRule(
         "claim-template",
@@ -325,7 +350,9 @@ EXPLANATIONS: Final = (
         "The LeaderWorkerSet has the same claim for each pod.",
         equal_fields.has_claim_template,
         side=THEIRS,
-        ground="LeaderWorkerSet's controller copies the claims into its StatefulSets.",
+        ground="LeaderWorkerSet's controller copies the claims into its StatefulSets "
+        "(pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration; for "
+        "workers pod_controller.go).",
     ),
     LiveRule(
         "autoscaler-target",
@@ -333,7 +360,9 @@ EXPLANATIONS: Final = (
         "The autoscaler targets the LeaderWorkerSet.",
         equal_fields.targets_workload,
         deviation=1,
-        ground="HPA controller: it scales what scaleTargetRef names; LeaderWorkerSet has a scale subresource.",
+        ground="HPA controller: it scales what scaleTargetRef names (pkg/controller/podautoscaler/horizontal.go, "
+        "scaleForResourceMappings); LeaderWorkerSet has a scale subresource "
+        "(api/leaderworkerset/v1/leaderworkerset_types.go).",
     ),
     LiveRule(
         "scaled-replicas",
@@ -342,7 +371,9 @@ EXPLANATIONS: Final = (
         equal_fields.is_scaled,
         deviation=2,
         side=THEIRS,
-        ground="API server: an apply that says no replicas leaves what the autoscaler has written.",
+        ground="API server: an apply takes away only what the same field manager had applied before "
+        "(sigs.k8s.io/structured-merge-diff/merge/update.go, prune); the autoscaler has written replicas as"
+        " another one.",
     ),
     LiveRule(
         "startup-policy",
@@ -350,8 +381,8 @@ EXPLANATIONS: Final = (
         "Workers of a group are created without waiting for a ready leader.",
         operator_deviations.starts_workers,
         deviation=4,
-        ground="LeaderWorkerSet's controller: LeaderCreated makes the workers once the leader is there, "
-        "LeaderReady once it is ready; the engine waits for its ranks.",
+        ground="LeaderWorkerSet's controller: LeaderReady alone waits with the workers until the leader is ready "
+        "(pkg/controllers/pod_controller.go, Reconcile); the engine waits for its ranks.",
     ),
     LiveRule(
         "parallel-size",
@@ -361,6 +392,21 @@ EXPLANATIONS: Final = (
         deviation=6,
         of=OPTION_OF_ENGINE,
         side=OURS,
+    ),
+    LiveRule(
+        "device-claim",
+        ADDS,
+        "The pods claim the devices of the flavor.",
+        added_fields.claims_devices,
+        of=POD,
+        side=OURS,
+    ),
+    LiveRule(
+        "preset-image",
+        ADDS,
+        "The preset's image, where theirs names none and its controller takes one of its own.",
+        added_fields.has_own_image,
+        of=ENGINE,
     ),
     LiveRule(
         "nodes",
@@ -386,7 +432,8 @@ EXPLANATIONS: Final = (
         operator_deviations.mounts_host,
         deviation=9,
         of=POD,
-        ground="kubelet mounts the same folder of the node; the engine writes nothing there.",
+        ground="kubelet mounts the same folder of the node (pkg/kubelet/kubelet_pods.go, makeMounts); the engine "
+        "writes nothing there.",
     ),
     LiveRule(
         "bucket",
@@ -439,7 +486,8 @@ EXPLANATIONS: Final = (
         operator_deviations.has_own_amount,
         deviation=12,
         of=CONTAINER,
-        ground="The scheduler and kubelet take the amount that the object says.",
+        ground="The scheduler and kubelet take the amount that the object says; API server: it fills in a request "
+        "where none is said alone (pkg/apis/core/v1/defaults.go, SetDefaults_Pod).",
     ),
     LiveRule(
         "model-labels",
