@@ -130,6 +130,11 @@ def known_facts(catalog: EngineCatalog, recognised: RecognisedEngine) -> Mapping
     return next(filter(None, known), {})
 
 
+def known_model(recognised: RecognisedEngine) -> str:
+    """The repository or the path that the command line names as weights; '' where it names none."""
+    return next(named_weights(recognised.command, table_entry(recognised.engine.runtime.name)), "")
+
+
 def named_weights(command: EngineCommand, entry: Mapping[str, Any]) -> Iterator[str]:
     """What the line names as weights: the model that stands first, and the values of the options for it."""
     if command.first_model:

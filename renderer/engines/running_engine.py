@@ -136,3 +136,4 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     port: Callable[[], int | None] = lambda: None  # on which the engine listens, None where that is not known
     version_origin: Callable[[], Origin | None] = lambda: None  # where somebody chose the version
     facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown
+    model: Callable[[], str] = str  # the id of its repository, or a path; '' where it is unknown

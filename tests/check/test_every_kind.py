@@ -491,6 +491,7 @@ of_engine("W491", "memory of a typing error", ("resources", "limits", "memory"),
 RDMA: Body = {"limits": {**ONE, "rdma/ib": 1}}
 of_engine("N482", "RDMA without locked memory", ("resources", "limits", "rdma/ib"), resources=RDMA)
 of_engine("W482", "weights of another format", ("command", 4), "--quantization=awq", command=KNOWN_MODEL)
+of_engine("W831", "weights of another family", ("command", 4), "--load-format=mistral", command=KNOWN_MODEL)
 of_engine("W492", "older than its model", ("image",), image="vllm/vllm-openai:v0.7.3", command=KNOWN_MODEL)
 SECOND = [{"name": "CUDA_VISIBLE_DEVICES", "value": "1"}]
 of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, resources={"limits": ONE})

@@ -23,7 +23,7 @@ from renderer.check.finding import Body
 from renderer.check.graph import ExternalObjects
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.container_engine import Surroundings, engine_line, known_facts, listening_port
+from renderer.engines.container_engine import Surroundings, engine_line, known_facts, known_model, listening_port
 from renderer.engines.downloads import download_folder
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
@@ -137,6 +137,7 @@ def _running_engine(
         port=partial(listening_port, container.recognised, container.body),
         version_origin=lambda: origin_of(("spec", *container.path[len(container.pod_path) :], "image")),
         facts=partial(known_facts, catalog, container.recognised),
+        model=partial(known_model, container.recognised),
     )
 
 

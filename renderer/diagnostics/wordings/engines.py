@@ -487,6 +487,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "where none are free, write strategy: {{rollingUpdate: {{maxSurge: 0, maxUnavailable: 1}}}}",
         quiet=True,
     ),
+    "W831": Wording("{option} {value} is for models such as {families}, and not for {model}: {effect}", "{hint}"),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),

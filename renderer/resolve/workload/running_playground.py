@@ -132,6 +132,7 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
         port=lambda: ports.engine_port(planned.app),
         version_origin=lambda: planned.run.version_layers[-1].origin,
         facts=partial(_facts, planned),
+        model=lambda: text_at(planned.run.base.claim.main.spec, "source", "modelHub", "modelID"),
     )
 
 

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from renderer.diagnostics import Origin
-from renderer.engines.container_engine import Surroundings, engine_line, known_facts, listening_port, recognise
+from renderer.engines.container_engine import (
+    Surroundings,
+    engine_line,
+    known_facts,
+    known_model,
+    listening_port,
+    recognise,
+)
 from renderer.engines.downloads import download_folder
 from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
@@ -57,6 +64,7 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                 port=partial(listening_port, recognised, {"env": list(container.env), **container.rest}),
                 version_origin=partial(template_pod.origin_of, ("spec", "containers", i, "image")),
                 facts=partial(known_facts, base.context.known_engines, recognised),
+                model=partial(known_model, recognised),
             )
     return None
 

@@ -19,6 +19,7 @@ from renderer.engines.rules import (
     architectures,
     cards,
     disk,
+    families,
     limits,
     memory,
     options,
@@ -128,6 +129,11 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     architectures.older_than_the_model: (
         Fault("W492", not_of=dict.fromkeys(KINDS, "tests/errors/W492-* and test_every_kind: a model of a preset")),
+    ),
+    families.options_of_another_family: (
+        Fault(
+            "W831", not_of=dict.fromkeys(KINDS, "tests/errors/W831-* and test_every_kind: a model with a known name")
+        ),
     ),
     variables.unread_variables: (
         Fault("W475", variable="VLLM_USE_V1"),
