@@ -141,7 +141,8 @@ def missing_hint(kind: str, schema: str, value: Any, path: Path, word: str) -> s
     key = ".".join(part for part in (*path[1:], word) if isinstance(part, str))
     for row in preset_table(_NAME)["missing"]:
         if row["kind"] == kind and row["key"] == key and path[:1] == ("spec",):
-            return f"write {flow_text(_filled(row['write'], {'own': text_at(value, 'metadata', 'name')}))}"
+            hint = f"write {flow_text(_filled(row['write'], {'own': text_at(value, 'metadata', 'name')}))}"
+            return f"{hint}; {row['note']}" if "note" in row else hint
     known = schema_validation.schema_at(schema, (*path, word))
     if values := [f"'{value}'" for value in known.get("enum") or ()]:
         return f"its value: {' or '.join(filter(None, [', '.join(values[:-1]), values[-1]]))}"

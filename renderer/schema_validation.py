@@ -232,6 +232,7 @@ def findings(name: str, value: object, find_hint: FindHint | None = None) -> lis
             meant_name = str(finding.words.get("hint", "")).removeprefix("did you mean '").removesuffix("'?")
             intended.add(hint.leads if hint and hint.leads else (*finding.path[:-1], meant_name))
     without_type = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
+    wrong_keys = {finding.path for finding in results if finding.words.get("noun") == "key"}
     missing = (finding for finding in results if finding.code == "E302")
     redundant = {
         finding
@@ -239,6 +240,12 @@ def findings(name: str, value: object, find_hint: FindHint | None = None) -> lis
         if (*finding.path, finding.words["word"]) in intended
         or (finding.path in without_type and finding.words["word"] != "type")
     }
+    if wrong_keys:  # what stands below one has another meaning where it belongs
+        redundant |= {
+            finding
+            for finding in results
+            if finding.words.get("noun") != "key" and any(finding.path[: len(key)] == key for key in wrong_keys)
+        }
     return [_without_secret(finding, value) for finding in results if finding not in redundant]
 
 

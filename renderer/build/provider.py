@@ -68,6 +68,7 @@ def _origins(provider: ProviderPlan, kind: str) -> dict[Path, Origin]:
     }
     if kind == "BackendSecurityPolicy":
         origins |= {("spec", field): auth for field in ("type", *_AUTH_FIELDS.values(), "awsCredentials")}
+        origins["spec", "awsCredentials", "region"] = auth.at("region")
         if provider.auth[0] in _AUTH_FIELDS:
             origins["spec", _AUTH_FIELDS[provider.auth[0]], "secretRef", "name"] = auth.at("secretName")
     return origins

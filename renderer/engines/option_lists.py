@@ -137,6 +137,12 @@ def completed_version(files: OptionFiles, runtime: BackendRuntime, tag: str) -> 
     return next((version for version in reversed(known_versions(files, runtime)) if version.startswith(begin)), "")
 
 
+def completed_tag(files: OptionFiles, runtime: BackendRuntime, tag: str) -> str:
+    """The tag of that version, as the runtime's own tag is written; '' likewise."""
+    version = completed_version(files, runtime, tag)
+    return f"{'v' if runtime.spec['version'].startswith('v') else ''}{version}" if version else ""
+
+
 def _nearest_version(versions: Iterable[str], version: str) -> str:
     """The newest of the versions that is not newer than this one; '' when all are newer."""
     bound, known = version_key(version), {version_key(text): text for text in versions}

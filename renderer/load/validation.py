@@ -7,9 +7,13 @@ from functools import cache
 from typing import Any
 
 from renderer import schema_validation
+from renderer.api import BackendRuntime
 from renderer.diagnostics import Diagnostic, Finding, Path, make_diagnostic, suggestion
+from renderer.engines.option_lists import completed_tag
 from renderer.kubernetes.json_values import value_at
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.load.option_lists import OptionListReader
+from renderer.load.preset_files import preset, preset_names
 from renderer.schema_validation import Hint
 from renderer.text import suggestions
 from renderer.yamlio import Document
@@ -39,6 +43,7 @@ _FIELDS_OF_MANY = {"type", "kind", "mode", "port", "path", "key", "value", "size
 _FIELDS_OF_MANY |= {"spec", "issuer", "host", "hostname", "config"}
 _FEW_FIELDS = 3  # that a hint lists, where none is required
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
+_VERSION = ("backendRuntimeConfig", "version")  # of an app, which YAML may read as a number
 _OFF_FIELDS: dict[str, tuple[Path, ...]] = {
     "Playground": (("spec", "hardening"), ("spec", "gateway", "mode")),
     "Service": (("spec", "hardening"), ("spec", "gateway", "mode")),
@@ -186,6 +191,8 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
         if is_template and finding.words.get("wanted") not in ("a map", "a list"):
             continue  # a bare word may stand for a number
         code, words = finding.code, schema_validation.message_words(finding, raw)
+        if code == "E303" and raw and finding.path[-2:] == _VERSION and (tag := _whole_tag(value, raw)):
+            words["hint"] = f"write version: {tag}"
         if code == "E302" and document.is_empty(*finding.path, words["word"]):
             problems.append(_empty_field(document, name, *finding.path, words["word"]))
             continue
@@ -197,6 +204,17 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             words["hint"] = foreign_words.missing_hint(kind, name, value, finding.path, words["word"])
         problems.append(make_diagnostic(code, origin, **words))
     return problems
+
+
+def _whole_tag(value: object, number: str) -> str:
+    """The tag of the newest version of the engine that begins with a number, v0.10.2 for 0.10; '' where none does."""
+    usual = schema_validation.spec_default("Playground", "backendRuntimeConfig", "backendName")
+    backend = value_at(value, "spec", "backendRuntimeConfig", "backendName") or usual
+    if backend not in preset_names("backends"):
+        return ""
+    document = preset(f"backends/{backend}")
+    runtime = BackendRuntime(str(backend), document.value["spec"], document, ours=True)
+    return completed_tag(OptionListReader(), runtime, number)
 
 
 class _Hints:

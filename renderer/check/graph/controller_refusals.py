@@ -148,6 +148,34 @@ def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
             yield Finding("E614", ("spec", field, i, "cel"), {"why": reason})
 
 
+# How hosts of providers name the region that they are in, by the credentials with which one asks them.
+_REGIONAL_HOSTS = {
+    "awsCredentials": r"(?:[\w-]+\.)?bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:vpce\.)?amazonaws\.com",
+    "gcpCredentials": r"([a-z]+-[a-z]+[0-9]+)-aiplatform\.googleapis\.com",
+}
+
+
+@reference_rules.about("BackendSecurityPolicy")
+def validate_regions(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Findings about the region of a BackendSecurityPolicy, which must be that of the hosts of its backends."""
+    for field, pattern in _REGIONAL_HOSTS.items():
+        region = text_at(body, "spec", field, "region")
+        for host in _hosts(view, body, namespace) if region else ():
+            if (match := re.fullmatch(pattern, host)) and match[1] != region:
+                what = f"is for region {region}, and {host} is in {match[1]}, which refuses it"
+                words = {"type": text_at(body, "spec", "type"), "what": what, "hint": f"write region: {match[1]}"}
+                yield Finding("E653", ("spec", field, "region"), words)
+
+
+def _hosts(view: ObjectView, policy: Body, namespace: str) -> Iterator[str]:
+    """The hosts of the backends of a BackendSecurityPolicy."""
+    for target in maps_at(policy, "spec", "targetRefs"):
+        service = view.find("AIServiceBackend", namespace, text_at(target, "name"))
+        backend = view.find("Backend", *named_place(map_at(service, "spec", "backendRef"), namespace))
+        for endpoint in maps_at(backend, "spec", "endpoints"):
+            yield text_at(endpoint, "fqdn", "hostname")
+
+
 @reference_rules.about("BackendSecurityPolicy")
 def validate_target_refs(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A BackendSecurityPolicy must name its backends."""

@@ -21,7 +21,7 @@ from renderer.engines.given_options import (
 )
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.longer_context import stretches_context
-from renderer.engines.option_lists import completed_version, list_path
+from renderer.engines.option_lists import completed_tag, list_path
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at, texts_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
@@ -111,10 +111,9 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
         layer = run.version_layers[-1]
         origin = app.origin(*BACKEND, "backendName") if layer in run.size.versions else layer.origin
         version = run.version or run.tag
-        listed_version = completed_version(run.base.context.inputs.option_files, engine.runtime, version)
+        tag = completed_tag(run.base.context.inputs.option_files, engine.runtime, version)
         hint = "compare them with that version's documentation, or use a version that llmaz knows"
-        if listed_version:
-            tag = f"{'v' if engine.runtime.spec['version'].startswith('v') else ''}{listed_version}"
+        if tag:
             hint = f"write version: {tag}" if origin.path[-1:] == ("version",) else f"did you mean '{tag}'?"
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=version, hint=hint)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
@@ -42,7 +43,24 @@ _PREFIXES = {
     "generativelanguage.googleapis.com": "v1beta/openai",
     "api.fireworks.ai": "inference/v1",
     "api.deepinfra.com": "v1/openai",
+    "api.cohere.com": "compatibility/v1",
+    "api.cohere.ai": "compatibility/v1",
 }
+_BEDROCK = r"bedrock-runtime(-fips)?\..+\.amazonaws\.com"
+_BEDROCK_CONTROL = r"bedrock\.([a-z0-9-]+)\.amazonaws\.com"
+_BEDROCK_PREFIX = "openai/v1"
+# What a host answers as, of APIs that it is sure to have alone.
+_HOSTS = {
+    r"api\.openai\.com|generativelanguage\.googleapis\.com|api\.groq\.com": ("OpenAI",),
+    r"api\.anthropic\.com": ("Anthropic", "OpenAI"),
+    r"api\.cohere\.(com|ai)": ("Cohere", "OpenAI"),
+    r".*\.(openai|cognitiveservices)\.azure\.com": ("AzureOpenAI", "OpenAI", "Anthropic"),
+    _BEDROCK: ("AWSBedrock", "AWSAnthropic", "OpenAI"),
+}
+# Where inference profiles of Bedrock begin: their prefix, and the first part of regions (docs.aws.amazon.com/bedrock,
+# Supported Regions and models for inference profiles).
+_PROFILES = {"us": ("us", "ca"), "eu": ("eu",), "apac": ("ap",)}
+_JUDGED_REGIONS = ("us", "eu", "ap")
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
@@ -109,12 +127,31 @@ def missing_prefix(backend: RouteBackend) -> Iterator[Diagnostic]:
     if spec["schema"] != "OpenAI" or "prefix" in spec:
         return
     reads_prefix = targets_at_least(backend.route.context.inputs.config, "aiGateway", _WITH_PREFIX["OpenAI"])
-    if reads_prefix and (prefix := _PREFIXES.get(host)):
+    if reads_prefix and (prefix := _PREFIXES.get(host) or (_BEDROCK_PREFIX if re.fullmatch(_BEDROCK, host) else "")):
         path, hint = f"/{prefix}/chat/completions", f"write prefix: {prefix}"
         yield make_diagnostic("W687", origin, host=host, path=path, hint=hint)
     elif host.endswith(_AZURE):
         path, hint = "/openai/deployments/…", "write schema: AzureOpenAI, and its version"
         yield make_diagnostic("W687", origin, host=host, path=path, hint=hint)
+
+
+@rule(of=RouteBackend, when=_is_provider)
+def foreign_host(backend: RouteBackend) -> Iterator[Diagnostic]:
+    """An error for a host that is known for another API."""
+    spec = backend.spec["provider"]
+    host, schema = spec["hostname"], spec["schema"]
+    schemas: tuple[str, ...] = next((known for pattern, known in _HOSTS.items() if re.fullmatch(pattern, host)), ())
+    if schemas and schema not in schemas:
+        auth = spec["auth"]
+        key = f"{{type: {_AUTH_TYPES[schemas[0]]}, secretName: {auth['secretName']}}}"
+        more = f" with auth: {key}" if auth["type"] != _AUTH_TYPES[schemas[0]] else ""
+        more += " and no version" if "version" in spec and schemas[0] not in _WITH_VERSION else ""
+        params = {"what": f"is not at {host}", "hint": f"write schema: {schemas[0]}{more}, or the host of {schema}"}
+        yield make_diagnostic("E666", backend.origin.at("hostname"), schema=schema, **params)
+    elif match := re.fullmatch(_BEDROCK_CONTROL, host):
+        hint = f"write hostname: bedrock-runtime.{match[1]}.amazonaws.com"
+        params = {"what": f"is not at {host}, which has no models to ask", "hint": hint}
+        yield make_diagnostic("E666", backend.origin.at("hostname"), schema=schema, **params)
 
 
 @rule(of=RouteBackend, when=_is_provider)
@@ -130,6 +167,23 @@ def unfit_authentication(backend: RouteBackend) -> Iterator[Diagnostic]:
     if is_aws and "region" not in auth:
         params = {"what": "needs a region", "hint": "write auth.region"}
         yield make_diagnostic("E653", origin.at("auth"), type=kind, **params)
+    elif is_aws and (lacking := _missing_model(spec["modelName"], auth["region"])):
+        params = {"what": f"is for region {auth['region']}, where Bedrock has no {spec['modelName']}", "hint": lacking}
+        yield make_diagnostic("E653", origin.at("auth", "region"), type=kind, **params)
     elif not is_aws and "region" in auth:
         params = {"what": "has no region", "hint": "leave it out"}
         yield make_diagnostic("E653", origin.at("auth", "region", key=True), type=kind, **params)
+
+
+def _missing_model(name: str, region: str) -> str:
+    """What to write for a model that Bedrock does not have in a region, an inference profile or an ARN of another one;
+    '' where it may have it.
+    """
+    if name.startswith("arn:aws"):
+        of_name = name.split(":")[3] if name.count(":") > 3 else ""
+        return f"write region: {of_name}" if of_name not in ("", region) else ""
+    prefix, (place, *_) = name.partition(".")[0], region.split("-")
+    if prefix not in _PROFILES or place not in _JUDGED_REGIONS or place in _PROFILES[prefix]:
+        return ""
+    own = next(own for own, places in _PROFILES.items() if place in places)
+    return f"write modelName: {own}.{name.partition('.')[2]}, or a region that begins with {_PROFILES[prefix][0]}-"
