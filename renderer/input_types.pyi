@@ -269,10 +269,15 @@ class ModelsFileSpec(TypedDict, total=False):
     preload: str
     server: Sequence[str]
 
+class ModelsMetricsSpec(TypedDict, total=False):
+    model: str
+    params: Mapping[str, str]
+
 class ModelsSpec(TypedDict, total=False):
     file: ModelsFileSpec
     lifecycle: Mapping[str, object]
     livenessProbe: Mapping[str, object]
+    metrics: ModelsMetricsSpec
     readinessProbe: Mapping[str, object]
     startupProbe: Mapping[str, object]
     takes: Sequence[str]

@@ -511,6 +511,7 @@ class Plan(Struct, frozen=True):
     role: Role | None = None  # where prefill and decode are two workloads
     partner: Plan | None = None  # in the first of these where both are one object, the other one
     fit: FitVerdict | None = None  # whether it fits on its accelerators, where that is known
+    monitor: ModelsMonitor | None = None  # of several models with metrics of their own
     context_length: int = 0  # the tokens of its longest request, for a ModelRoute over it; 0 where nobody knows
 
     @property
@@ -552,6 +553,23 @@ class MonitorPlan(Struct, frozen=True):
     settings: Located  # of labels and interval
     kind: str = wellknown.LEADER_WORKER_SET  # of the workloads whose pods it reads
     all_serve: bool = False  # of replicas in which every pod answers requests
+
+
+class ModelEndpoint(Struct, frozen=True):
+    """Where the metrics of one of several models of a server are."""
+
+    params: Body  # of the query
+    name: str  # its public name
+    origin: Origin  # of the model in the claim
+
+
+class ModelsMonitor(Struct, frozen=True):
+    """The PodMonitor of a server with several models, of which each has metrics of its own."""
+
+    settings: MonitorPlan
+    path: str
+    model_param: str  # of the query, that names the model
+    endpoints: tuple[ModelEndpoint, ...]
 
 
 class NetworkPolicyPlan(Struct, frozen=True):

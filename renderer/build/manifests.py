@@ -12,7 +12,7 @@ from renderer.build.hpa import hpa
 from renderer.build.interceptor import interceptor_route
 from renderer.build.lws import deployment, disaggregated_set, lws
 from renderer.build.model_cache import model_cache
-from renderer.build.monitors import picker_monitor, pod_monitor
+from renderer.build.monitors import models_monitor, picker_monitor, pod_monitor
 from renderer.build.network_policy import network_policy
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
@@ -35,6 +35,7 @@ WORKLOAD: tuple[Callable[[Plan], Iterable[Manifest]], ...] = (
     leaders_service,
     client_service,
     pdb,
+    models_monitor,
     hpa,
     scaled_object,
     interceptor_route,

@@ -4,12 +4,14 @@ the pickers that KEDA's autoscalers read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from renderer.build.metadata import name_origins
+from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at
-from renderer.plan import Body, Manifest, MonitorPlan, SharedPlan
+from renderer.plan import Body, Manifest, MonitorPlan, Plan, SharedPlan
 from renderer.yamlio import SharedMap
 
 _MODELS = SharedMap({"key": wellknown.MODEL_NAME, "operator": "Exists"})
@@ -36,6 +38,32 @@ def pod_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
     for monitor in (shared_plan.monitor, shared_plan.deployment_monitor, shared_plan.group_monitor):
         if monitor:
             yield _pod_monitor(shared_plan.namespace, monitor)
+
+
+def models_monitor(plan: Plan) -> Iterator[Manifest]:
+    """One of a server with several models, with an endpoint for each. Their series are alike but for the label
+    `model_name`, the public name.
+    """
+    if plan.monitor is None:
+        return
+    settings = plan.monitor.settings
+    endpoints = [
+        {
+            "port": wellknown.RANK_PORTS[0],
+            "path": plan.monitor.path,
+            "params": endpoint.params,
+            "interval": settings.interval,
+            "relabelings": [{"action": "replace", "targetLabel": "model_name", "replacement": endpoint.name}],
+        }
+        for endpoint in plan.monitor.endpoints
+    ]
+    spec = {"selector": {"matchLabels": serving_selector(plan)}, "podMetricsEndpoints": endpoints}
+    models: dict[Path, Origin] = {
+        ("spec", "podMetricsEndpoints", i, *path): endpoint.origin
+        for i, endpoint in enumerate(plan.monitor.endpoints)
+        for path in (("params", plan.monitor.model_param, 0), ("relabelings", 0, "replacement"))
+    }
+    yield _manifest("PodMonitor", plan.namespace, settings, spec, {**name_origins(plan.origin), **models})
 
 
 def picker_monitor(shared_plan: SharedPlan) -> Iterator[Manifest]:
@@ -69,8 +97,12 @@ def _labelled(key: str) -> Body:
     return {"matchExpressions": [{"key": key, "operator": "Exists"}, _MODELS]}
 
 
-def _manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Manifest:
-    """A PodMonitor or ServiceMonitor with this spec, whose endpoints have the monitor's interval."""
+def _manifest(
+    kind: str, namespace: str, monitor: MonitorPlan, spec: Body, own_origins: Mapping[Path, Origin] = {}
+) -> Manifest:
+    """A PodMonitor or ServiceMonitor with this spec, whose endpoints have the monitor's interval. `own_origins`: where
+    else an input says something of it.
+    """
     endpoints = next(field for field in spec if field != "selector")
     count = len(maps_at(spec, endpoints))
     metadata = {"name": monitor.name, "namespace": namespace, "labels": monitor.labels}
@@ -79,6 +111,6 @@ def _manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Ma
     def origins() -> dict[Path, Origin]:
         labels, interval = monitor.settings.at("labels"), monitor.settings.at("interval")
         intervals: dict[Path, Origin] = {("spec", endpoints, i, "interval"): interval for i in range(count)}
-        return {(): monitor.origin, ("metadata", "labels"): labels, **intervals}
+        return {(): monitor.origin, ("metadata", "labels"): labels, **own_origins, **intervals}
 
     return Manifest(body, origins)

@@ -340,8 +340,11 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     "PodMonitor": (
         ("metadata name", "one per namespace, for all engines"),
         ("metadata namespace", "every namespace with metrics to read"),
-        ("spec selector", "the pods of all models that answer requests"),
+        ("spec selector", "the pods of models that answer requests"),
         ("spec podMetricsEndpoints", "annotations of the pods say where to look"),
+        ("spec podMetricsEndpoints * path", "an endpoint for each of several models"),
+        ("spec podMetricsEndpoints * params", "a scrape loads no model"),
+        ("spec podMetricsEndpoints * relabelings * targetLabel", "the series of several models are alike but for it"),
     ),
     "NetworkPolicy": (
         ("metadata name", "one per namespace, for all models"),

@@ -50,7 +50,7 @@ def adapter_metric_name(name: str) -> str:
 
 def picker_monitor_plan(inputs: Inputs) -> MonitorPlan:
     """The ServiceMonitor of pickers, the same in every namespace."""
-    return _monitor_plan(inputs, _PICKERS, wellknown.own_labels(_PICKERS, "monitoring"))
+    return monitor_settings(inputs, _PICKERS, wellknown.own_labels(_PICKERS, "monitoring"))
 
 
 def for_deployment(needs: tuple[SharedNeed, ...]) -> tuple[SharedNeed, ...]:
@@ -60,10 +60,11 @@ def for_deployment(needs: tuple[SharedNeed, ...]) -> tuple[SharedNeed, ...]:
 
 def monitor_plan(inputs: Inputs, needs: Iterable[MonitorNeed], name: str = NAME) -> MonitorPlan | None:
     """The PodMonitor of this name, the same in every namespace; None where none of the needs of a namespace is it."""
-    return _monitor_plan(inputs, name, LABELS) if any(need.name == name for need in needs) else None
+    return monitor_settings(inputs, name, LABELS) if any(need.name == name for need in needs) else None
 
 
-def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
+def monitor_settings(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
+    """A monitor of this name with what RenderConfig says of all of them."""
     config = inputs.config
     return MonitorPlan(
         name=name,

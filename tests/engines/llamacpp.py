@@ -378,13 +378,13 @@ def _one_server(values: Mapping[str, str]) -> str:
 
 def _server_alone(workload: Workload) -> Workload:
     """The server without the files of its models, and without the step that asks for them."""
-    spec, accepted = dict(workload.spec), ("config", "tmp")
+    spec, names = dict(workload.spec), ("config", "tmp")
     main = {
         **workload.main,
-        "volumeMounts": [mount for mount in workload.main["volumeMounts"] if mount["name"] in accepted],
+        "volumeMounts": [mount for mount in workload.main["volumeMounts"] if mount["name"] in names],
     }
     spec |= {"initContainers": [], "containers": [main]}
-    spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] in accepted]
+    spec["volumes"] = [volume for volume in spec["volumes"] if volume["name"] in names]
     return workload._replace(template={**workload.template, "spec": spec})
 
 

@@ -29,6 +29,7 @@ from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, Engine
 from renderer.resolve.workload.gpu_fit import gpu_fit, unchecked_fit
 from renderer.resolve.workload.handwritten_pod import patched_pod
 from renderer.resolve.workload.model_file import ModelSection
+from renderer.resolve.workload.model_monitor import models_monitor
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import find_engine
 from renderer.resolve.workload.running_playground import engine_line, running_engine
@@ -150,6 +151,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         or adapters.plan_adapters(engine, run.adapters, run.served_name)
         or lora.loaded_adapters(engine.spec, engine.style, run.served_name, command.args, command.form.names),
         role=_role(command) if app.role else None,
+        monitor=models_monitor(run) if run.mains else None,
         fit=fit,
         context_length=longest_context(command) if (app.namespace, app.name) in base.context.traffic else 0,
     )
