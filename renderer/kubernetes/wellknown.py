@@ -31,6 +31,8 @@ PICKER_CONFIG = OWN_PREFIX + "config"  # the hash of a picker's configuration
 WORKLOAD = OWN_PREFIX + "workload"  # a label: on the pods of Deployments, their Deployment
 METRICS_PATH = OWN_PREFIX + "metrics-path"
 RANK_METRICS_PATH = OWN_PREFIX + "rank-metrics-path"  # of pods of replicas in which every pod answers requests
+KUEUE = "kueue.x-k8s.io"
+QUEUE_NAME, QUEUE_PRIORITY = f"{KUEUE}/queue-name", f"{KUEUE}/priority-class"  # labels of what Kueue lets wait
 TRANSFERS_HPA = "scaledobject.keda.sh/transfer-hpa-ownership"  # KEDA takes over an HPA of the named name
 
 # Suffixes of the names of an app's objects.

@@ -7,13 +7,13 @@ from typing import Any
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.kubernetes import wellknown
 
 SKIP = "llmaz.io/skip-model-loader"
 _DOMAIN = "llmaz.io"
 INERT = {  # docs/design/operator.md#annotations
     "llmaz.io/model-preheat": "leave it out; nothing loads a model before its pods start",
 }
-_QUEUE = "kueue.x-k8s.io/queue-name"
 _OF_WORKLOADS = ("kueue.x-k8s.io", "argocd.argoproj.io", "kustomize.toolkit.fluxcd.io")
 _OF_PODS = (
     "azure.workload.identity",
@@ -35,7 +35,7 @@ def lost_metadata(app: App) -> Iterator[Diagnostic]:
     for field in ("labels", "annotations"):
         for key, value in (metadata.get(field) or {}).items():
             domain, entry, where = key.partition("/")[0], {field: {key: value}}, "spec"
-            if key == _QUEUE:
+            if key == wellknown.QUEUE_NAME:
                 instead: Mapping[str, Any] = {"workload": {"queue": value}}
             elif domain in _OF_WORKLOADS:
                 instead = {"workload": entry}

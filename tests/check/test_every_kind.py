@@ -180,6 +180,8 @@ ACCOUNT, SECRET = thing("ServiceAccount", name="settings"), thing("Secret", name
 SETTINGS = thing("ConfigMap", name="settings", data={"known": "1"})
 PRIORITY: Body = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 1}
 PRIORITY["metadata"] = {"name": "settings"}
+IDLE_TOLERATION = {"key": "cloud.google.com/gke-spot", "effect": "NoSchedule"}
+of_pod("W847", "idle toleration", {"tolerations": [IDLE_TOLERATION]}, ("tolerations", 0))
 of_pod("W505", "account", {"serviceAccountName": "setings"}, ("serviceAccountName",), ACCOUNT)
 of_pod("W505", "priority", {"priorityClassName": "setings"}, ("priorityClassName",), PRIORITY)
 of_pod("W505", "pull secret", {"imagePullSecrets": [{"name": "setings"}]}, ("imagePullSecrets", 0, "name"), SECRET)

@@ -9,7 +9,9 @@ from renderer.check.finding import Body
 from renderer.check.graph.pods import KINDS, selected_pods
 from renderer.check.graph.rules import check_rules
 from renderer.check.graph.view import ObjectView, kind_in
+from renderer.check.kinds.pod_nodes import idle_toleration
 from renderer.diagnostics import Finding, Path
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
 from renderer.kubernetes.workloads import containers, pod_templates
 from renderer.text.suggestions import closest
@@ -17,6 +19,7 @@ from renderer.text.suggestions import closest
 ACCOUNT = "ServiceAccount"
 _PRIORITY = "PriorityClass"
 _RUNTIME = "RuntimeClass"
+_QUEUE, _WORKLOAD_PRIORITY = "LocalQueue", "WorkloadPriorityClass"
 _RBAC, _SCHEDULING = "rbac.authorization.k8s.io", "scheduling.k8s.io"
 _RESOURCES = "resource.k8s.io"
 _CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName", "ResourceClaimTemplate"))
@@ -25,15 +28,27 @@ _GROUPS: Mapping[str, str] = {
     "Role": _RBAC,
     _PRIORITY: _SCHEDULING,
     _RUNTIME: "node.k8s.io",
+    **dict.fromkeys((_QUEUE, _WORKLOAD_PRIORITY), wellknown.KUEUE),
     **{kind: _RESOURCES for _, kind in _CLAIMS},
 }
 RUNTIME_CLASSES = kind_in(_GROUPS[_RUNTIME], _RUNTIME)
 """The kind of runtime classes, as in Keys."""
-_CLUSTER_SCOPED = (_PRIORITY, _RUNTIME)
+_CLUSTER_SCOPED = (_PRIORITY, _RUNTIME, _WORKLOAD_PRIORITY)
 _CLAIM = "PersistentVolumeClaim"
-_TOLD = (ACCOUNT, _PRIORITY, _RUNTIME, _CLAIM)  # that a set with others of the kind has whole
+_TOLD = (
+    ACCOUNT,
+    _PRIORITY,
+    _RUNTIME,
+    _CLAIM,
+    _QUEUE,
+    _WORKLOAD_PRIORITY,
+)  # that a set with others of the kind has whole
 _BUILT_IN = ("default", "system-")  # names of what each cluster has
 _SIMILAR = 0.85  # from which on a name is taken for a misspelt one
+
+
+# What labels of a workload name, by which Kueue lets it wait.
+_QUEUE_LABELS = {wellknown.QUEUE_NAME: _QUEUE, wellknown.QUEUE_PRIORITY: _WORKLOAD_PRIORITY}
 
 
 class Reference(NamedTuple):
@@ -52,9 +67,18 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
     """A finding for each name of a workload's pods that no object of the set has while one is called nearly so, and for
     each key that the ConfigMap or Secret of the set does not have.
     """
+    labels = map_at(body, "metadata", "labels")
+    for label, kind in _QUEUE_LABELS.items():
+        if label in labels:
+            place: Path = ("metadata", "labels", label)
+            yield from _judged(view, namespace, Reference(kind, as_text(labels[label]), place))
     for template in pod_templates(body):
         for reference in named_objects(template.spec, (*template.path, "spec")):
             yield from _judged(view, namespace, reference)
+        for i, toleration in enumerate(maps_at(template.spec, "tolerations")):
+            values = view.once("taints", _taint_values).get(as_text(toleration.get("key")), set())
+            if values and toleration.get("operator", "Equal") == "Equal" and not toleration.get("value"):
+                yield from idle_toleration(toleration, values, (*template.path, "spec", "tolerations", i))
 
 
 @check_rules.about("RoleBinding.rbac.authorization.k8s.io")
@@ -112,6 +136,15 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
             yield Finding("W505", reference.path, {"kind": kind, "name": reference.name, "near": near})
         elif kind in _TOLD and not reference.name.startswith(_BUILT_IN) and not view.external.may_be_made(space):
             yield from view.unseen(kind, space, reference.name, reference.path)
+
+
+def _taint_values(view: ObjectView) -> dict[str, set[str]]:
+    """The values of the taints of the set's node pools, by their keys."""
+    values: dict[str, set[str]] = {}
+    for _, _, pool in view.all(kind_in("karpenter.sh", "NodePool")):
+        for taint in maps_at(pool, "spec", "template", "spec", "taints"):
+            values.setdefault(as_text(taint.get("key")), set()).add(as_text(taint.get("value")))
+    return values
 
 
 def _names_of_kind(view: ObjectView, kind: str) -> dict[str, dict[str, Body]]:

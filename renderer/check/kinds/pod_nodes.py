@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -18,6 +18,32 @@ from renderer.kubernetes.workloads import containers
 
 _TERMS: Path = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _GIBI = 2**30
+
+
+# The values of taints that a cloud gives its nodes, by their keys (GKE's pages on Spot VMs and TPUs, AKS's on spot node
+# pools).
+_TAINT_VALUES = {
+    "cloud.google.com/gke-spot": "true",
+    "cloud.google.com/gke-preemptible": "true",
+    "google.com/tpu": "present",
+    "kubernetes.azure.com/scalesetpriority": "spot",
+}
+
+
+def find_idle_tolerations(spec: Body) -> Iterator[Finding]:
+    """Findings about tolerations of a taint that no node has: with no value, or another one than the cloud gives."""
+    for i, toleration in enumerate(maps_at(spec, "tolerations")):
+        key = text_at(toleration, "key")
+        if key in _TAINT_VALUES and text_at(toleration, "operator") in ("", "Equal"):
+            yield from idle_toleration(toleration, {_TAINT_VALUES[key]}, ("tolerations", i))
+
+
+def idle_toleration(toleration: Body, values: Collection[str], path: Path) -> Iterator[Finding]:
+    """A finding for a toleration that has none of the values of a taint."""
+    if (value := text_at(toleration, "value")) not in values:
+        words = {"key": text_at(toleration, "key"), "has": f"the value '{value}'" if value else "no value"}
+        words |= {"values": alternatives(sorted(values)), "value": min(values)}
+        yield Finding("W847", (*path, "value") if value else path, words)
 
 
 class _Choice(Struct, frozen=True):

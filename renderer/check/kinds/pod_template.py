@@ -11,7 +11,7 @@ from typing import TypeVar
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
-from renderer.check.kinds.pod_nodes import find_missing_nodes
+from renderer.check.kinds.pod_nodes import find_idle_tolerations, find_missing_nodes
 from renderer.check.node_sizes import AboveAnyNode, amounts_above_any_node, is_above
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
@@ -100,6 +100,8 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
             staying.append((path, container))
     if len(staying) > 1:
         yield from _validate_shared_ports(staying)
+    if "tolerations" in spec:
+        yield from find_idle_tolerations(spec)
     if "nodeSelector" in spec or "affinity" in spec:
         yield from find_missing_nodes(spec)
 

@@ -35,7 +35,6 @@ _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word
 _OF_RUNNER, _OF_LOADER = rf" of {wellknown.RUNNER}\b", r"\b(env \S+) of model-loader(?:-\d+)?\b"
 _PREFIX = r"\b(labels|annotations) \S+/"  # of the keys of labels and annotations
 _SIZES = {"limits", "requests", "sizeLimit"}
-_QUEUE = "kueue.x-k8s.io/queue-name"
 _ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
 
 
@@ -107,7 +106,7 @@ def _runs_pods(body: Body) -> bool:
 
 def _queue_refusals(pair: ObjectPair) -> Iterator[str]:
     """Messages about changes of a running workload that Kueue's webhook refuses."""
-    old, new = (value_at(body, "metadata", "labels", _QUEUE) for body in (pair.before, pair.after))
+    old, new = (value_at(body, "metadata", "labels", wellknown.QUEUE_NAME) for body in (pair.before, pair.after))
     if new is None or value_at(pair.before, "spec", "replicas") == 0:
         return
     if old != new:

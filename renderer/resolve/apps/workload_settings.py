@@ -20,7 +20,7 @@ from renderer.resolve.workload.claimed import model_labels
 
 _PATH: Path = ("spec", "workload")
 _POD_LABELS = ("podTemplate", "metadata", "labels")
-_QUEUES = {"queue": "kueue.x-k8s.io/queue-name", "priorityClass": "kueue.x-k8s.io/priority-class"}
+_QUEUES = {"queue": wellknown.QUEUE_NAME, "priorityClass": wellknown.QUEUE_PRIORITY}
 _TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 _OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playground's and a Service's spec
     ("workload", "rollout", "partition"),
