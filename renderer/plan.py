@@ -512,6 +512,7 @@ class Plan(Struct, frozen=True):
     partner: Plan | None = None  # in the first of these where both are one object, the other one
     fit: FitVerdict | None = None  # whether it fits on its accelerators, where that is known
     monitor: ModelsMonitor | None = None  # of several models with metrics of their own
+    load_seconds: int = 0  # how long a request may wait for its model, 0 where each that was loaded stays in memory
     context_length: int = 0  # the tokens of its longest request, for a ModelRoute over it; 0 where nobody knows
 
     @property

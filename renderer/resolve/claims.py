@@ -61,6 +61,11 @@ class Claim(Struct, frozen=True):
             return _facts(self.main).get("weightsGiB") or 0
         return sum(_facts(entry.model).get("weightsGiB") or 0 for entry in self.models if entry.role != "lora")
 
+    @property
+    def largest_gib(self) -> float:
+        """The size of the largest of its main models, as far as facts say it."""
+        return max(_facts(entry.model).get("weightsGiB") or 0 for entry in self.served)
+
 
 _ORDER = {"main": 0, "draft": 1, "lora": 2}
 

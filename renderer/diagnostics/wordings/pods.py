@@ -279,7 +279,7 @@ PODS: Final[dict[str, Wording]] = {
         "write autoscaling.keda.prometheus.serverAddress in RenderConfig, or scale on cpu",
     ),
     "W351": Wording(
-        "requests end after {value}, before a replica has started, which may take {seconds}s",
+        "requests end after {value}, before {what}, which may take {seconds}s",
         "write {seconds}s or more",
     ),
     "E352": Wording(

@@ -86,6 +86,7 @@ def _request(context: RunContext, app: App, plans: Sequence[Plan], targets: Sequ
         targets=tuple(targets),
         open_model=model,
         wake_seconds=route_backends.wake_seconds(plans),
+        load_seconds=route_backends.load_seconds(plans),
     )
     gateway = app.spec.get("gateway")
     return request.with_settings_of(app) if gateway and ("allow" in gateway or "timeouts" in gateway) else request

@@ -187,6 +187,7 @@ def _request(shares: TargetShares, settings: GatewaySettings) -> RouteRequest:
         open_model=pool.models.context.inputs.models[pool.plans[0].model] if pool.plans else None,
         entries=entries if pool.models.listed else (),
         wake_seconds=route_backends.wake_seconds(pool.plans),
+        load_seconds=route_backends.load_seconds(pool.plans),
     )
     if pool.app is None:
         return request

@@ -183,6 +183,7 @@ def _request(shares: RouteShares) -> RouteRequest:
         retries=_retries(shares),
         limits=_token_limits(shares.route),
         wake_seconds=route_backends.wake_seconds(plans),
+        load_seconds=route_backends.load_seconds(plans),
     ).with_settings_of(item)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -16,6 +17,7 @@ from renderer.resolve.chosen_backend import backend_origin, default_backend
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
 from renderer.resolve.engine.parallel_sizes import own_size_origin
+from renderer.resolve.engine.startup_probe import load_seconds
 from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.gateway import drain, routing, task_routes
 from renderer.resolve.gateway.settings import gateway_settings
@@ -152,9 +154,15 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         or lora.loaded_adapters(engine.spec, engine.style, run.served_name, command.args, command.form.names),
         role=_role(command) if app.role else None,
         monitor=models_monitor(run) if run.mains else None,
+        load_seconds=_seconds_for_a_load(run) if base.claim.loaded < base.claim.mains else 0,
         fit=fit,
         context_length=longest_context(command) if (app.namespace, app.name) in base.context.traffic else 0,
     )
+
+
+def _seconds_for_a_load(run: EngineRun) -> int:
+    """How long a request may wait until its model, one of several, has taken the place of another."""
+    return math.ceil(load_seconds(run.engine, run.base.claim.largest_gib))
 
 
 def _role(command: EngineProcess) -> Role:

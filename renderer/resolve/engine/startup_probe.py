@@ -31,5 +31,11 @@ def startup_probe(engine: Engine, probe: Body, weights_gib: float) -> Body:
     period = probe.get("periodSeconds") or 10  # Kubernetes takes 0 for its default
     if not isinstance(period, int) or period < 0:
         return probe  # the schema reports it
-    seconds = max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)
+    seconds = load_seconds(engine, weights_gib)
     return {**probe, "failureThreshold": math.ceil(min(seconds / period, _MOST_FAILURES))}
+
+
+def load_seconds(engine: Engine, weights_gib: float) -> float:
+    """The seconds that the engine may take until it has loaded so many weights; 0 where its preset does not say it."""
+    budget = engine.spec.get("startup") or {}
+    return max(budget.get("seconds", 0), budget.get("perGiB", 0) * weights_gib)

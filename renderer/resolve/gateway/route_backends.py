@@ -28,6 +28,11 @@ def workload_targets(plans: Sequence[Plan]) -> list[RouteTarget]:
     ]
 
 
+def load_seconds(plans: Sequence[Plan]) -> int:
+    """How long a request may wait until the server of one of these has loaded its model."""
+    return max((plan.load_seconds for plan in plans), default=0)
+
+
 def wake_seconds(plans: Sequence[Plan]) -> int:
     """How long the slowest of these workloads may take to start from zero; 0 where each always has a replica."""
     return max((plan.scaler.wake_seconds for plan in plans if plan.scaler), default=0)

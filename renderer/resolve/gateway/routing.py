@@ -66,6 +66,7 @@ class RouteRequest(Struct, frozen=True):
     limits: tuple[TokenLimit, ...] = ()
     entries: tuple[int, ...] = ()  # of each target, the index of the entry that names it
     wake_seconds: int = 0  # how long a target may take to start from zero
+    load_seconds: int = 0  # how long a target may take to load the model of a request
     others: tuple[RouteName, ...] = ()  # more public names of the route, of adapters and main models
 
     @property

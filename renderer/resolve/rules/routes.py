@@ -41,12 +41,14 @@ def short_idle_timeout(request: RouteRequest) -> Iterator[Diagnostic]:
 
 
 @rule(of=RouteRequest, when=lambda request: request.timeouts)
-def timeouts_before_wake(request: RouteRequest) -> Iterator[Diagnostic]:
-    """Warnings for timeouts that end a request before the replica that it wakes has started."""
+def timeouts_before_start(request: RouteRequest) -> Iterator[Diagnostic]:
+    """Warnings for timeouts that end a request before the replica that it wakes has started, or its model is loaded."""
+    seconds, what = request.wake_seconds, "a replica has started"
+    if request.load_seconds > seconds:
+        seconds, what = request.load_seconds, "their model, one of several in the server, is loaded"
     for key, value in request.timeouts.items():
-        if _seconds(value) < request.wake_seconds:
-            origin, seconds = request.timeout_origin(key), request.wake_seconds
-            yield make_diagnostic("W351", origin, value=value, seconds=seconds)
+        if _seconds(value) < seconds:
+            yield make_diagnostic("W351", request.timeout_origin(key), value=value, what=what, seconds=seconds)
 
 
 def _seconds(duration: str) -> float:
