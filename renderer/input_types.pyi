@@ -828,8 +828,14 @@ class RenderConfigFlavorSpec(TypedDict, total=False):
     limits: Mapping[str, str | float]
     nodeSelector: Mapping[str, str]
     params: ParamsSpec
+    perHour: str | float
     runtimeClassName: str
     tolerations: Sequence[Mapping[str, object]]
+
+class FleetSpec(TypedDict, total=False):
+    currency: str
+    ownerLabel: str
+    perHour: Mapping[str, str | float]
 
 class ApiKeysSpec(TypedDict, total=False):
     headers: Sequence[str]
@@ -1071,6 +1077,7 @@ class RenderConfigSpec(TypedDict, total=False):
     external: Sequence[str]
     flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
     flavors: Mapping[str, RenderConfigFlavorSpec]
+    fleet: FleetSpec
     gateway: RenderConfigGatewaySpec
     hardening: Literal["default", "off", "openshift", "restricted"]
     ignore: Sequence[str]

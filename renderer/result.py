@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -82,7 +82,10 @@ def merge_results(
     states = {f"{name}/{path}": state for name, result in environments for path, state in result.states.items()}
     return RenderResult(
         folder=folder,
-        problems=[*_problems(names, results), *leftover_files.findings(scope, leftovers)],
+        problems=[
+            *merge_problems({name: result.problems for name, result in environments}),
+            *leftover_files.findings(scope, leftovers),
+        ],
         states=states | dict.fromkeys(stale, "gone"),
         texts=[OutputFile(f"{name}/{path}", text) for name, result in environments for path, text in result.texts],
         objects=sum(result.objects for result in results),
@@ -95,16 +98,16 @@ def merge_results(
     )
 
 
-def _problems(names: Sequence[str], results: Sequence[RenderResult]) -> Iterator[Diagnostic]:
-    """The problems of all environments without duplicates; the message names the environments unless it is all of them,
-    or the place shows it.
+def merge_problems(problems: Mapping[str, Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    """The problems of all environments, by their names, without duplicates; the message names the environments unless
+    it is all of them, or the place shows it.
     """
     environments: dict[Diagnostic, list[str]] = {}
-    for name, result in zip(names, results, strict=True):
-        for problem in dict.fromkeys(result.problems):
+    for name, of_environment in problems.items():
+        for problem in dict.fromkeys(of_environment):
             environments.setdefault(problem, []).append(name)
     for problem, affected in environments.items():
-        if len(affected) == len(names) or problem.field.startswith("spec.environments"):
+        if len(affected) == len(problems) or problem.field.startswith("spec.environments"):
             yield problem
         else:
             yield replace(problem, message=f"{problem.message} (in {' and '.join(affected)})")

@@ -33,6 +33,7 @@ _COMMANDS = {  # command → module and function
     "routes": "routes.routes",
     "explain": "explain.explain",
     "errors": "errors.errors",
+    "fleet": "fleet.fleet",
     "argocd": "argocd.argocd",
     "flux": "flux.flux",
     "nodepools": "nodepools.nodepools",

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer import load
-from renderer.diff.gpus import count_gpus, gpu_unit
+from renderer.diff.gpus import count_gpus
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.objects import WORKLOAD, ObjectKey
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import texts_at
+from renderer.text.text_table import gpu_unit
 
 _SAME_FACTS = ("model", "backend", "engine version", "model revision", "image", "command")
 _ADAPTERS = "adapters"

@@ -67,13 +67,6 @@ def count_gpus(kinds: Mapping[AcceleratorKind, int]) -> tuple[int, bool]:
     return (cards, False) if cards or not parts else (parts, True)
 
 
-def gpu_unit(count: int, is_part: bool) -> str:
-    """The word behind a number of cards, or of parts of cards."""
-    if is_part:
-        return "part of a GPU" if count == 1 else "parts of GPUs"
-    return "GPU" if count == 1 else "GPUs"
-
-
 def claim_templates(pod: Body) -> list[str]:
     """The names of the ResourceClaimTemplates that the pod claims devices by."""
     return [str(claim.get("resourceClaimTemplateName", "")) for claim in maps_at(pod, "spec", "resourceClaims")]

@@ -22,6 +22,7 @@ from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.model_cache import FLOATING_REVISIONS
 from renderer.resolve.pod.loaders import loader_name
 from renderer.resolve.weight_sources import MODELS_FOLDER
+from renderer.text.text_table import gpu_unit
 
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
@@ -112,7 +113,7 @@ class ModelSummary(Struct, frozen=True):
         if self.size == 1:
             return ""
         count, is_part = gpus.count_gpus({kind: number * self.high for kind, number in self.gpus.items()})
-        number = f"{count:,} {gpus.gpu_unit(2, is_part)}"
+        number = f"{count:,} {gpu_unit(2, is_part)}"
         shown = f", {number}{' at most' if self.scaled else ''}" if count else ""
         return f" group{'' if self.low == self.high == 1 else 's'} of {self.size} hosts{shown}"
 

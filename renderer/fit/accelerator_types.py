@@ -132,6 +132,8 @@ class AcceleratorTypes:
         if labelled:
             return f"did you mean {alternatives(labelled)}?"
         names = sorted(self.by_name)
+        if whole_names := [name for name in names if name.startswith(f"{word.lower()}-")]:
+            return f"did you mean {alternatives(whole_names)}?"
         if close := within_letters(word.lower(), names, 2):
             return f"did you mean '{close}'?"
         known = {part for name in names for part in name.split("-")}

@@ -12,7 +12,7 @@ from renderer.diagnostics import Diagnostic
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.rollouts import bound_count
-from renderer.plan import Container, DeviceTemplate, Plan, Pod, TrafficPlan
+from renderer.plan import Container, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 
 _DISK = "ephemeral-storage"
@@ -23,7 +23,9 @@ _KEEPS = {"model-volume": "emptyDir", "model-cache": "hostPath"}
 class PodGroup(Struct, frozen=True):
     """Equal pods of a workload."""
 
-    max_pods: int  # their greatest number
+    min_pods: int  # with the fewest replicas
+    max_pods: int  # with the most
+    surge_pods: int  # the most at once, with those that a rolling update adds
     accelerators: Mapping[str, int]  # of one pod, by resource
     node_selector: Mapping[str, str]
     tolerations: Sequence[Mapping[str, object]]
@@ -72,10 +74,6 @@ def _item_demands(
         plan = workloads[place.name]
         weights = sum(model.spec.get("facts", {}).get("weightsGiB", 0) for model in place.claimed)
         loads = any(_KEEPS.get(str(volume["name"])) in volume for volume in plan.worker.volumes)
-        groups, leader = _max_groups(plan), plan.leader or plan.worker
-        pods = [_pod_group(context.inputs, groups, leader, plan.devices)]
-        if plan.size > 1:
-            pods.append(_pod_group(context.inputs, (plan.size - 1) * groups, plan.worker, plan.devices))
         demands.append(
             NodeDemand(
                 namespace=item.namespace,
@@ -84,19 +82,23 @@ def _item_demands(
                 flavors=[(flavor.name, dict(flavor.node)) for flavor in place.flavors],
                 other_scheduler=place.inftyai_scheduler,
                 weights=weights if loads else 0,
-                pods=tuple(pods),
+                pods=pod_groups(context.inputs, plan),
             )
         )
     return demands
 
 
-def _max_groups(plan: Plan) -> int:
-    """The most groups of pods at once, with those that a rolling update adds."""
-    replicas = plan.scaler.max_replicas if plan.scaler else plan.replicas or 0
-    return replicas + (bound_count(plan.rollout.max_surge, replicas, up=True) if replicas else 0)
+def pod_groups(inputs: Inputs, plan: Plan) -> tuple[PodGroup, ...]:
+    """The pods of a workload: those that lead a replica, and where a replica has several, the others."""
+    leaders = _pod_group(inputs, plan, 1, plan.leader or plan.worker)
+    return (leaders, _pod_group(inputs, plan, plan.size - 1, plan.worker)) if plan.size > 1 else (leaders,)
 
 
-def _pod_group(inputs: Inputs, max_pods: int, pod: Pod, devices: DeviceTemplate | None) -> PodGroup:
+def _pod_group(inputs: Inputs, plan: Plan, times: int, pod: Pod) -> PodGroup:
+    """`times`: how many of these pods a replica has."""
+    scaler, fixed, devices = plan.scaler, plan.replicas or 0, plan.devices
+    fewest, most = (scaler.min_replicas, scaler.max_replicas) if scaler else (fixed, fixed)
+    surge = bound_count(plan.rollout.max_surge, most, up=True) if most else 0
     accelerators: dict[str, int] = {}
     if devices:
         exactly = map_at(devices.request, "exactly")
@@ -111,7 +113,16 @@ def _pod_group(inputs: Inputs, max_pods: int, pod: Pod, devices: DeviceTemplate 
     stores = max([sum(map(_disk_bytes, pod.containers)), *map(_disk_bytes, pod.init_containers)])
     selector = {key: str(value) for key, value in pod.node_selector.items()}
     tolerated = [dict(toleration) for toleration in tolerations]
-    return PodGroup(max_pods, accelerators, selector, tolerated, stores, devices is not None)
+    return PodGroup(
+        min_pods=times * fewest,
+        max_pods=times * most,
+        surge_pods=times * (most + surge),
+        accelerators=accelerators,
+        node_selector=selector,
+        tolerations=tolerated,
+        stores=stores,
+        claims=devices is not None,
+    )
 
 
 def _disk_bytes(container: Container) -> int:

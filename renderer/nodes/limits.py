@@ -56,13 +56,13 @@ def pool_limits(
     """The limit in accelerators of whole nodes, if all pods request the same resource and the instances are known; else
     in nodes, one for each pod. `origin`: of the flavor.
     """
-    nodes = {"nodes": str(sum(pod.max_pods for pod in pods))}
+    nodes = {"nodes": str(sum(pod.surge_pods for pod in pods))}
     if len(resources) != 1 or not all(pod.accelerators for pod in pods) or not is_countable(resources[0]):
         return nodes
     [resource] = resources
     pods_by_count: dict[int, int] = {}
     for pod in pods:
-        pods_by_count[pod.accelerators[resource]] = pods_by_count.get(pod.accelerators[resource], 0) + pod.max_pods
+        pods_by_count[pod.accelerators[resource]] = pods_by_count.get(pod.accelerators[resource], 0) + pod.surge_pods
     counts = [instance.holds for instance in candidates.instances if instance.resource == resource]
     if candidates.open or not candidates.sure:
         return nodes

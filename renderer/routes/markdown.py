@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 from renderer.routes.table import TableLine, columns, priority, table_lines
-from renderer.routes.wording import api_name, describe_gateway, describe_replaced, replicas, shorten
+from renderer.routes.wording import api_name, describe_gateway, describe_replaced, replicas
 from renderer.text.escapes import markdown_code, markdown_text, mermaid_label
+from renderer.text.text_table import shorten
 
 # One chart of 500 edges or 50,000 characters is more than Mermaid draws by default, and more than anybody reads.
 _LEGS = 25

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -10,8 +9,9 @@ from msgspec import Struct
 from renderer.diagnostics import counted
 from renderer.resolve import CHAT, PATHS
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
-from renderer.routes.wording import MOST, describe_gateway, describe_replaced, describe_target, replicas, shorten
+from renderer.routes.wording import MOST, describe_gateway, describe_replaced, describe_target, replicas
 from renderer.text import escapes
+from renderer.text.text_table import align_columns, shorten
 
 
 class TableLine(Struct, frozen=True):
@@ -137,18 +137,4 @@ def _format_table(rows: Sequence[RouteRow]) -> str:
         [head.head.upper() for head in heads],
         *([shorten(cell, MOST) for cell in line] for line in table_rows),
     ]
-    widths = [max(_width(cell) for cell in column) for column in zip(*rows_with_head, strict=True)]
-    return "".join(
-        "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        for line in rows_with_head
-    )
-
-
-def _width(text: str) -> int:
-    """Columns of a terminal: East Asian letters take two, accents of their own none."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        for character in text
-    )
+    return align_columns(rows_with_head)

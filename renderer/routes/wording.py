@@ -7,7 +7,7 @@ from itertools import groupby
 
 from renderer.diagnostics import listed
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
-from renderer.text import escapes
+from renderer.text.text_table import number_range, shorten
 
 MOST = 48  # characters of a cell: a served name may have 4,096 bytes
 _CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
@@ -48,12 +48,8 @@ def replicas(leg: RouteLeg) -> str:
     """
     if not leg.workload:
         return ""
-    count = _range(leg.workload.low, leg.workload.high)
-    return f"{_range(*leg.workload.prefill)} prefill, {count} decode" if leg.workload.prefill else count
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"
+    count = number_range(leg.workload.low, leg.workload.high)
+    return f"{number_range(*leg.workload.prefill)} prefill, {count} decode" if leg.workload.prefill else count
 
 
 def describe_replaced(table: RouteTable, mark: Callable[[str], str]) -> Iterator[str]:
@@ -61,9 +57,3 @@ def describe_replaced(table: RouteTable, mark: Callable[[str], str]) -> Iterator
     for (namespace, route), names in groupby(table.replaced, key=lambda name: (name.namespace, name.route)):
         lost = listed([f"{mark(shorten(name.name, MOST))} ({name.kind} {mark(name.app)})" for name in names])
         yield f"ModelRoute {mark(f'{namespace}/{route}')} replaces the routes of its apps, so none leads to {lost}"
-
-
-def shorten(text: str, most: int) -> str:
-    """The text on one line, with `…` for what is more than that many characters."""
-    shown = text if text.isprintable() and text == text.strip() else escapes.json_text(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"

@@ -23,6 +23,10 @@ DELIVERY: Final[dict[str, Wording]] = {
         "write {newest}: a target is the oldest version that the manifests have to run on",
     ),
     "E703": Wording("LeaderWorkerSet 0.11 refuses {what}", "{hint}"),
+    "E704": Wording(
+        "the prices of this environment are in {second}, those of another one in {first}, so they cannot be summed",
+        "write one currency in spec.fleet of RenderConfig, or ask for one environment with --env NAME",
+    ),
     "W703": Wording(
         "{name} {value} works with {other} {needed} and newer, but the target is {said}",
         "set targets.{target} to {needed} or above where the clusters have it, or targets.{key} to an older version",

@@ -1,4 +1,4 @@
-"""The flavors on whose nodes the pods of an app may run, for `llmaz nodepools`."""
+"""The flavors on whose nodes the pods of an app may run, for `llmaz nodepools` and `llmaz fleet`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from msgspec.structs import replace
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin
+from renderer.fit.accelerator_types import AcceleratorType
 from renderer.resolve import claims, flavors
 from renderer.resolve.apps import variants
 from renderer.resolve.context import RunContext
 from renderer.resolve.flavors import Flavor, flavor_origins
+from renderer.resolve.workload.gpu_fit import flavor_card, own_labels
 
 
 class AppPlacement(Struct, frozen=True):
@@ -20,6 +22,7 @@ class AppPlacement(Struct, frozen=True):
     model: OpenModel  # whose flavors they are
     claimed: tuple[OpenModel, ...]  # all models of the claim
     flavors: tuple[Flavor, ...]  # on whose nodes its pods may run, the preferred first
+    cards: tuple[AcceleratorType | None, ...]  # of each flavor's nodes, None where that is not known
     inftyai_scheduler: bool  # InftyAI's scheduler chooses among them
     claim_origin: Origin  # where the app names the model
 
@@ -34,12 +37,14 @@ def _place_variant(context: RunContext, app: App) -> AppPlacement:
     if app.flavor:
         claim = replace(claim, flavors=(app.flavor,))
     app_flavors = flavors.choose_placement(context.inputs, context.catalog, app, claim, Collector()).flavors
+    types, own = context.inputs.accelerator_types(), own_labels(app)
     inftyai_scheduler = flavors.flavor_policy(context.inputs, app) == flavors.INFTYAI
     return AppPlacement(
         name=app.name,
         model=claim.main,
         claimed=tuple([entry.model for entry in claim.models]),
         flavors=app_flavors,
+        cards=tuple([flavor_card(types, flavor, own) for flavor in app_flavors]),
         inftyai_scheduler=inftyai_scheduler,
         claim_origin=app.origin(*claim.models[0].path),
     )

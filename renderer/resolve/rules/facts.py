@@ -16,6 +16,7 @@ from renderer.resolve.engine.parallel_sizes import invalid_params
 from renderer.resolve.flavors import Flavor, flavor_origins
 from renderer.resolve.workload.claimed import AppBase
 
+_PRICES = ("fleet", "perHour")
 _FACTS = ("spec", "facts")
 
 
@@ -53,10 +54,16 @@ def invalid_types(base: AppBase) -> Iterator[Diagnostic]:
 
 
 def validate_catalog(context: RunContext) -> Iterator[Diagnostic]:
-    """An error for each type of accelerators and each param in RenderConfig's `flavors` that is not valid."""
+    """An error for each type of accelerators and each param in RenderConfig's `flavors`, and each type in its prices,
+    that is not valid.
+    """
+    config = context.inputs.config
     for name, flavor in context.catalog.items():
         if flavor:
-            yield from _invalid_flavor(context, flavor, context.inputs.config.origin("flavors", name))
+            yield from _invalid_flavor(context, flavor, config.origin("flavors", name))
+    for name in config.get(*_PRICES, default={}):
+        if name not in (types := context.inputs.accelerator_types()).by_name:
+            yield make_diagnostic("E209", config.origin(*_PRICES, name, key=True), name=name, hint=types.hint(name))
 
 
 def validate_model(context: RunContext, model: OpenModel, flavors: Iterable[Flavor]) -> Iterator[Diagnostic]:

@@ -1,0 +1,124 @@
+"""Writes a fleet as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from renderer.diagnostics import counted, quoted
+from renderer.fleet.prices import Bounds, money
+from renderer.fleet.rows import Count, Fleet, FleetRow
+from renderer.fleet.sums import FleetSum, sum_rows, sums_by
+from renderer.text import escapes
+from renderer.text.text_table import align_columns, gpu_unit, number_range, shorten
+
+_MOST = 48  # characters of a cell
+
+
+class TableColumn(Struct, frozen=True):
+    """A column."""
+
+    head: str
+    number: bool = False  # its cells end at one place
+    spare: bool = False  # it is left out if all its cells are empty
+
+
+_COLUMNS = (
+    TableColumn("environment", spare=True),
+    TableColumn("workload"),
+    TableColumn("owner", spare=True),
+    TableColumn("model"),
+    TableColumn("engine", spare=True),
+    TableColumn("accelerators", spare=True),
+    TableColumn("pods", number=True),
+    TableColumn("gpus", number=True),
+    TableColumn("an hour", number=True, spare=True),
+    TableColumn("a month at most", number=True, spare=True),
+    TableColumn("fit", spare=True),
+)
+_SUM_COLUMNS = (
+    TableColumn(""),  # what the sums are by
+    TableColumn("workloads", number=True),
+    TableColumn("pods", number=True),
+    TableColumn("gpus", number=True),
+    TableColumn("parts of gpus", number=True, spare=True),
+    TableColumn("an hour", number=True, spare=True),
+    TableColumn("a month at most", number=True, spare=True),
+    TableColumn("without a price", number=True, spare=True),
+)
+
+
+def table(fleet: Fleet, by: str = "") -> str:
+    """A line for each workload, or for each sum of them `by` what they have in common; '' without workloads."""
+    if not fleet.rows:
+        return ""
+    if by:
+        head = (TableColumn(by), *_SUM_COLUMNS[1:])
+        return _format_table(head, [_sum_cells(key, total) for key, total in sums_by(fleet.rows, by).items()])
+    return _format_table(_COLUMNS, [_cells(row, fleet) for row in fleet.rows])
+
+
+def summary(fleet: Fleet) -> str:
+    """The sum of all workloads, in one line."""
+    total = sum_rows(fleet.rows)
+    sizes = [_amount(count, is_part) for count, is_part in ((total.cards, False), (total.parts, True)) if count.high]
+    line = f"{counted(total.workloads, 'workload')} on {' and '.join(sizes) or 'no GPUs'}"
+    if total.hour.high:
+        bound = "at least " if total.unpriced else ""
+        prices, month = _prices(total.hour), money(total.hour.month.high, fleet.currency)
+        line += (
+            f": {bound}{prices} {fleet.currency}".rstrip() + f" an hour, {bound}{month} a month with the most replicas"
+        )
+    if total.hour.high and total.unpriced:
+        line += f"; no price for {counted(total.unpriced_workloads, 'workload')} on {quoted(total.unpriced)}"
+    return escapes.line(line)
+
+
+def _amount(count: Count, is_part: bool) -> str:
+    return f"{number_range(count.low, count.high)} {gpu_unit(count.high, is_part)}"
+
+
+def _cells(row: FleetRow, fleet: Fleet) -> list[str]:
+    """The cells of a workload; '' for nothing."""
+    parts = " parts" if row.is_part else ""
+    return [
+        row.environment,
+        f"{row.namespace}/{row.name}",
+        row.owner if fleet.has_owners else "",
+        row.model,
+        " ".join(filter(None, (row.backend, row.version))),
+        row.hardware,
+        number_range(row.pods.low, row.pods.high),
+        number_range(row.accelerators.low, row.accelerators.high) + parts,
+        _prices(row.hour) if row.hour else "",
+        money(row.hour.month.high, "") if row.hour else "",
+        row.fit,
+    ]
+
+
+def _sum_cells(key: str, total: FleetSum) -> list[str]:
+    priced = bool(total.hour.high)
+    return [
+        key,
+        f"{total.workloads:,}",
+        number_range(total.pods.low, total.pods.high),
+        number_range(total.cards.low, total.cards.high),
+        number_range(total.parts.low, total.parts.high) if total.parts.high else "",
+        _prices(total.hour) if priced else "",
+        money(total.hour.month.high, "") if priced else "",
+        f"{total.unpriced_workloads:,}" if total.unpriced_workloads else "",
+    ]
+
+
+def _prices(hour: Bounds) -> str:
+    """`2.40`, or `2.40–9.60` where it depends on the replicas."""
+    low, high = money(hour.low, ""), money(hour.high, "")
+    return low if low == high else f"{low}–{high}"
+
+
+def _format_table(head: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> str:
+    shown = [i for i, column in enumerate(head) if not column.spare or any(row[i] for row in rows)]
+    cells = [[head[i].head.upper() for i in shown], *([shorten(row[i], _MOST) for i in shown] for row in rows)]
+    numbers = [place for place, i in enumerate(shown) if head[i].number]
+    return escapes.lines(align_columns(cells, right=numbers))
