@@ -16,7 +16,7 @@ from renderer.text.text_table import align_columns, gpu_unit, number_range, shor
 _MOST = 48  # characters of a cell
 
 
-class TableColumn(Struct, frozen=True):
+class FleetColumn(Struct, frozen=True):
     """A column."""
 
     head: str
@@ -25,27 +25,27 @@ class TableColumn(Struct, frozen=True):
 
 
 _COLUMNS = (
-    TableColumn("environment", spare=True),
-    TableColumn("workload"),
-    TableColumn("owner", spare=True),
-    TableColumn("model"),
-    TableColumn("engine", spare=True),
-    TableColumn("accelerators", spare=True),
-    TableColumn("pods", number=True),
-    TableColumn("gpus", number=True),
-    TableColumn("an hour", number=True, spare=True),
-    TableColumn("a month at most", number=True, spare=True),
-    TableColumn("fit", spare=True),
+    FleetColumn("environment", spare=True),
+    FleetColumn("workload"),
+    FleetColumn("owner", spare=True),
+    FleetColumn("model"),
+    FleetColumn("engine", spare=True),
+    FleetColumn("accelerators", spare=True),
+    FleetColumn("pods", number=True),
+    FleetColumn("gpus", number=True),
+    FleetColumn("an hour", number=True, spare=True),
+    FleetColumn("a month at most", number=True, spare=True),
+    FleetColumn("fit", spare=True),
 )
 _SUM_COLUMNS = (
-    TableColumn(""),  # what the sums are by
-    TableColumn("workloads", number=True),
-    TableColumn("pods", number=True),
-    TableColumn("gpus", number=True),
-    TableColumn("parts of gpus", number=True, spare=True),
-    TableColumn("an hour", number=True, spare=True),
-    TableColumn("a month at most", number=True, spare=True),
-    TableColumn("without a price", number=True, spare=True),
+    FleetColumn(""),  # what the sums are by
+    FleetColumn("workloads", number=True),
+    FleetColumn("pods", number=True),
+    FleetColumn("gpus", number=True),
+    FleetColumn("parts of gpus", number=True, spare=True),
+    FleetColumn("an hour", number=True, spare=True),
+    FleetColumn("a month at most", number=True, spare=True),
+    FleetColumn("without a price", number=True, spare=True),
 )
 
 
@@ -54,7 +54,7 @@ def table(fleet: Fleet, by: str = "") -> str:
     if not fleet.rows:
         return ""
     if by:
-        head = (TableColumn(by), *_SUM_COLUMNS[1:])
+        head = (FleetColumn(by), *_SUM_COLUMNS[1:])
         return _format_table(head, [_sum_cells(key, total) for key, total in sums_by(fleet.rows, by).items()])
     return _format_table(_COLUMNS, [_cells(row, fleet) for row in fleet.rows])
 
@@ -117,7 +117,7 @@ def _prices(hour: Bounds) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _format_table(head: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> str:
+def _format_table(head: Sequence[FleetColumn], rows: Sequence[Sequence[str]]) -> str:
     shown = [i for i, column in enumerate(head) if not column.spare or any(row[i] for row in rows)]
     cells = [[head[i].head.upper() for i in shown], *([shorten(row[i], _MOST) for i in shown] for row in rows)]
     numbers = [place for place, i in enumerate(shown) if head[i].number]

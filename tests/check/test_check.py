@@ -673,7 +673,7 @@ def test_what_an_autoscaler_measures(
 
 
 @pytest.mark.parametrize(
-    ("pod", "told"),
+    ("pod", "warns"),
     [
         ({"containers": [{"name": "web"}], "resources": {"requests": {"cpu": 1}}}, False),  # of the pod as a whole
         ({"containers": [{"name": "web"}], "resources": {"requests": {"memory": "1Gi"}}}, True),
@@ -681,12 +681,12 @@ def test_what_an_autoscaler_measures(
         ({"containers": [REQUESTING], "initContainers": [{"name": "before"}]}, False),
     ],
 )
-def test_requests_of_pods_and_sidecars(pod: dict[str, Any], told: bool) -> None:
+def test_requests_of_pods_and_sidecars(pod: dict[str, Any], warns: bool) -> None:
     scaler, workload = (
         changed(BODIES[HPA], SCALED[HPA]),
         changed(BODIES[SET], {"spec.replicas": GONE, f"{LEADER}.spec": pod}),
     )
-    assert ("W555" in {finding.code for _, finding in validate_relations([workload, scaler])}) is told
+    assert ("W555" in {finding.code for _, finding in validate_relations([workload, scaler])}) is warns
 
 
 @pytest.mark.parametrize(("container", "code"), [("runner", ""), ("runer", "E555"), ("loader", "E555")])
