@@ -499,6 +499,8 @@ SECOND = [{"name": "CUDA_VISIBLE_DEVICES", "value": "1"}]
 of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, resources={"limits": ONE})
 ALL_OF_NODE = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
 of_engine("W494", "accelerators of the node", ("env", 0, "name"), env=ALL_OF_NODE, resources={"limits": ONE})
+TRUE = [{"name": "NCCL_P2P_DISABLE", "value": "true"}]
+of_engine("W832", "word for a number", ("env", 0, "name"), env=TRUE)
 of_engine("W498", "random weights", ("command", 4), "--load-format=dummy")
 of_engine("W499", "all memory of a card", ("command", 4), "--gpu-memory-utilization=1.0", resources={"limits": ONE})
 of_engine("E499", "experts of a dense model", ("command", 4), "--enable-expert-parallel", command=KNOWN_MODEL)

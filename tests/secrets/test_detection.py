@@ -14,6 +14,7 @@ import yaml
 
 from renderer.diff.comparison import compare
 from renderer.diff.formats import FORMS
+from renderer.preset_tables import preset_table
 from renderer.secrets import detection
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_text, hide_known_secrets, hide_secrets
 from renderer.secrets.words import harmless_variables, is_literal_secret
@@ -101,6 +102,8 @@ def test_harmless_names_are_those_of_the_presets() -> None:
     lists = ROOT / "presets" / "backends" / "flags"
     for line in (lists / "ollama.variables.txt").read_text("utf-8").splitlines():
         names.update(line.split()[2:] if line.startswith("VARIABLES ") else ())
+    rows = preset_table("variable_values")["rows"]
+    names.update(name for row in rows if row["form"] == "pairs" for name in row["variables"])
     assert frozenset(name for name in names if not is_literal_secret(name, "x")) == harmless_variables()
 
 
@@ -122,6 +125,7 @@ def test_harmless_names_are_those_of_the_presets() -> None:
         ("FOO", "off", True),
         ("FOO", "DEBUG", True),
         ("FOO", "bfloat16", True),
+        ("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", True),
         ("FOO", "/var/cache/models", True),
         ("FOO", "/usr/lib:/usr/local/lib", True),
         ("FOO", "/wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY", False),  # base64 may begin so

@@ -24,6 +24,7 @@ from renderer.engines.rules import (
     memory,
     options,
     probes,
+    variable_values,
     variables,
     weight_formats,
     words,
@@ -134,6 +135,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault(
             "W831", not_of=dict.fromkeys(KINDS, "tests/errors/W831-* and test_every_kind: a model with a known name")
         ),
+    ),
+    variable_values.misread_values: (
+        Fault("W832", not_of=dict.fromkeys(KINDS, "tests/errors/W832-*, tests/check/test_every_kind.py: a value")),
     ),
     variables.unread_variables: (
         Fault("W475", variable="VLLM_USE_V1"),

@@ -1,0 +1,117 @@
+"""Values of environment variables that their readers misread or refuse, as presets/variable_values.yaml has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.running_engine import RunningEngine
+from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
+from renderer.preset_tables import preset_table
+from renderer.text.suggestions import closest
+
+_NEAR = 0.75  # how similar a key has to be that is proposed
+_NUMBER = re.compile(r"\s*[+-]?\d")
+_WHOLE = re.compile(r"\s*[+-]?\d+(_\d+)*\s*")
+_YES = frozenset(("true", "yes", "on", "y", "t", "enable", "enabled"))
+_NO = frozenset(("false", "no", "off", "n", "f", "disable", "disabled", "none", ""))
+_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin")  # where images usually have their programs
+_WORDS = {"True": ("true", "1", "yes", "on"), "False": ("false", "0", "no", "off")}
+
+
+@cache
+def _rows() -> Mapping[str, Mapping[str, object]]:
+    """The row of each variable."""
+    rows = maps_at(preset_table("variable_values"), "rows")
+    return {name: row for row in rows for words in texts_at(row, "variables") for name in words.split()}
+
+
+@rule(of=RunningEngine, when=lambda running: running.container.env)
+def misread_values(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for each variable of the reader's whose value is not what its program takes it for, or is refused."""
+    for name, origin in running.written_variables(""):
+        row = _rows().get(name, {})
+        value = _value(running, name) if row else ""
+        if not value or "{{" in value or not _is_read(running, row, name):
+            continue
+        for what, hint in _problems(running, row, name, value):
+            yield make_diagnostic("W832", origin, name=name, what=what, hint=hint)
+
+
+def _is_read(running: RunningEngine, row: Mapping[str, object], name: str) -> bool:
+    """Whether the engine reads a variable of the row, as far as that is known: any engine, or one in such a version."""
+    line, backend = running.line, text_at(row, "backend")
+    if not backend:
+        return True
+    known = line.engine.names.variables(line.version) if backend == line.backend and line.is_own_image() else None
+    return known is not None and name in known.names
+
+
+def _value(running: RunningEngine, name: str) -> str:
+    """What the last variable of that name holds in plain text; '' where it is from elsewhere."""
+    entries = [entry for entry in running.container.env if entry.get("name") == name]
+    return as_text(entries[-1].get("value")) if entries else ""
+
+
+def _problems(running: RunningEngine, row: Mapping[str, object], name: str, value: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with a value, and what to do."""
+    form, reader = text_at(row, "form"), text_at(row, "reader")
+    if form == "pairs":
+        yield from _wrong_pairs(row, value)
+    elif form == "folders":
+        yield from _lost_folders(running, name, value)
+    elif "$(" in value:
+        return
+    elif form == "number" and not _WHOLE.fullmatch(value):
+        yield f"{reader} reads a whole number there, and ends at '{value}'", _number_hint(value)
+    elif form == "switch" and value not in texts_at(row, "words") and value.strip().lower() in _NO:
+        yield f"{reader} reads '{value}' as true there", "write 'false', in quotes"
+    elif form == "leading number" and not _NUMBER.match(value) and value.strip().lower() not in _NO:
+        yield f"{reader} reads a whole number there, and '{value}' as 0", _number_hint(value)
+
+
+def _number_hint(value: str) -> str:
+    word = value.strip().lower()
+    number = "1" if word in _YES else "0" if word in _NO else ""
+    return f"write '{number}', in quotes" if number else "write a whole number, or leave it out"
+
+
+def _wrong_pairs(row: Mapping[str, object], value: str) -> Iterator[tuple[str, str]]:
+    """The same of keys and values, `key:value,key:value`."""
+    reader, keys, flags = text_at(row, "reader"), texts_at(row, "keys"), texts_at(row, "flags")
+    for part in re.split(r",(?![^\[]*\])", "".join(value.split())):
+        key, colon, setting = part.partition(":")
+        written, equals, behind = part.partition("=")
+        if not part or "$(" in part:
+            continue
+        if not colon:
+            right = f"write {written}:{behind}" if equals and written in keys else "write it as key:value"
+            yield f"{reader} reads key:value there, and ends at '{part}'", right
+        elif key not in keys:
+            near = closest(key, sorted(keys), _NEAR)
+            yield (
+                f"{reader} knows no key '{key}' there, and ends",
+                f"did you mean '{near}'?" if near else "leave it out",
+            )
+        elif key in flags and setting not in _WORDS:
+            right = next((word for word, others in _WORDS.items() if setting.lower() in others), "True")
+            yield f"{reader} takes True or False for {key}, and ends at '{setting}'", f"write {key}:{right}"
+
+
+def _lost_folders(running: RunningEngine, name: str, value: str) -> Iterator[tuple[str, str]]:
+    """The same of folders that are searched: Kubernetes knows no value of the image, and one of the pod replaces it."""
+    env = running.container.env
+    names = [entry.get("name") for entry in env]
+    before = names[: len(names) - 1 - names[::-1].index(name)]
+    for reference in re.findall(r"\$\(\w+\)|\$\{\w+\}|\$\w+", value):
+        if reference.strip("$(){}") == name and not (reference[1] == "(" and name in before):
+            what = f"Kubernetes fills in variables of the pod alone, so '{reference}' stays as it is, "
+            yield f"{what}and the folders of the image are not searched", f"write those folders in place of {reference}"
+            return
+    command = running.container.command
+    is_searched = name == "PATH" and "$" not in value and not (command and "/" in command[0])
+    if is_searched and {*_PROGRAMS}.isdisjoint(value.split(":")):
+        what = "the folders of the image's programs are not in it, so its command is not found"
+        yield what, f"write {':'.join(_PROGRAMS)} behind it, or leave it out"
