@@ -265,6 +265,7 @@ class MetricsSpec(TypedDict, total=False):
 
 class ModelsFileSpec(TypedDict, total=False):
     args: Sequence[str]
+    lists: Sequence[str]
     path: str
     preload: str
     server: Sequence[str]
@@ -274,6 +275,7 @@ class ModelsMetricsSpec(TypedDict, total=False):
     params: Mapping[str, str]
 
 class ModelsSpec(TypedDict, total=False):
+    defaultTag: str
     file: ModelsFileSpec
     lifecycle: Mapping[str, object]
     livenessProbe: Mapping[str, object]

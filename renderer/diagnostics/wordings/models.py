@@ -115,13 +115,17 @@ MODELS: Final[dict[str, Wording]] = {
         "'{value}' names no organisation: the hub has repositories without one only from its first years",
         "write it as organisation/name",
     ),
+    "W926": Wording(
+        "without effect beside '{first}', the first of several models in one server: {key} of '{model}'",
+        "{hint}",
+    ),
     "E233": Wording("'{value}' is not a repository id", "{hint}"),
     "E940": Wording("'{name}' is not the first part of a split file", "{hint}"),
     "E941": Wording("'{value}' is no projector", "{hint}"),
     "E944": Wording("{what} does not go with {count} main models in one server", "{hint}"),
     "E945": Wording("{value} models cannot be in memory at once: {what}", "{hint}"),
     "E946": Wording("{key} {what}", "{hint}"),
-    "E947": Wording("{option} cannot stand {why}", "leave it out, or serve this model with a Playground of its own"),
+    "E947": Wording("{option} cannot stand {why}", "{hint}"),
     "E942": Wording("{app}: '{backend}' takes no {what}", "{hint}"),
     "E943": Wording(
         "{option} says a {what}, and so does {key} of '{owner}'",

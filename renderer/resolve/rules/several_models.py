@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, quoted, rule
 from renderer.engines.given_options import option_names
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.resolve.claims import MAIN, ONE_MAIN, public_name_origin
 from renderer.resolve.engine.backend_runtime import model_settings
 from renderer.resolve.engine.chat_template import FIELD
@@ -16,12 +17,16 @@ from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.workload.claimed import AppBase
-from renderer.resolve.workload.engine_run import AppEngine, EngineRun
+from renderer.resolve.workload.engine_process import EngineProcess
+from renderer.resolve.workload.engine_run import AppEngine, EngineRun, MainModel
 from renderer.resolve.workload.model_file import ModelSection, unwritable
 from renderer.resolve.workload.scaling import PlannedScaling
 
 _CLAIMS = ("spec", "modelClaims")
 _OF_SERVER = "beside several models: the server itself reads it"
+_LOADED = "{{ Loaded }}"
+_ALONE = "leave it out, or serve this model with a Playground of its own"
+_IN_FILE = ("maxModelLen",)  # of an OpenModel's `engines`, what its section has
 _OF_ONE = ("args", "preload")  # keys of an entry that are about this model alone
 
 
@@ -95,27 +100,72 @@ def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
 
 
 @rule(of=EngineRun, when=_has_several)
+def settings_of_the_pod(run: EngineRun) -> Iterator[Diagnostic]:
+    """A warning for each setting of a user's OpenModel that its pod has of the first model instead."""
+    first, name = run.mains[0].claimed.model, run.engine.runtime.name
+    own_settings, own_params = run.model_settings, [params for _, params in _flavor_params(first)]
+    in_file = _IN_FILE if run.engine.args_of_several else ()
+    for model in [main.claimed.model for main in run.mains[1:] if not main.claimed.model.ours]:
+        settings = model_settings(model, run.engine)
+        for key in ("envs", "resources", "maxModelLen"):
+            elsewhere = "" if key == "maxModelLen" else f"backendRuntimeConfig.{key}"
+            differs = key in settings and settings.get(key) != own_settings.get(key)
+            if differs and key not in in_file and not (key == "resources" and key in run.backend_config):
+                origin = Origin(model.document, ("spec", "engines", name, key), key=True)
+                hint = f"write {elsewhere} instead" if elsewhere else f"write it in '{first.name}' instead"
+                words = {"key": key, "model": model.name, "first": first.name, "hint": hint}
+                yield make_diagnostic("W926", origin, **words)
+        for path, params in _flavor_params(model):
+            if params not in own_params:
+                instead = f"spec.engines.{name}.maxModelLen of '{model.name}'" if in_file else f"them in '{first.name}'"
+                words = {"key": "params", "model": model.name, "first": first.name, "hint": f"write {instead} instead"}
+                yield make_diagnostic("W926", Origin(model.document, (*path, "params"), key=True), **words)
+
+
+def _flavor_params(model: OpenModel) -> Iterator[tuple[Path, object]]:
+    """The parameters of each flavor of a model that has some, and the place of the flavor."""
+    path = ("spec", "inferenceConfig", "flavors")
+    for i, flavor in enumerate(maps_at(model.spec, *path[1:])):
+        if flavor.get("params"):
+            yield (*path, i), flavor["params"]
+
+
+@rule(of=EngineRun, when=_has_several)
 def shared_names(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for two main models of one name: clients could not tell them apart, or the engine."""
-    names: dict[str, str] = {}
+    names: dict[str, MainModel] = {}
+    tag = ":" + run.engine.spec["models"].get("defaultTag", "")
     for main in run.mains:
         model = main.claimed.model
         # In a file of models each section has the name of the OpenModel.
         own_names = [main.name, main.name_in_engine, *([model.name] if run.engine.args_of_several else ())]
+        own_names = [name.removesuffix(tag) for name in own_names]
         for name in dict.fromkeys(own_names):
             if name in names:
+                other = names[name].claimed.model
                 origin = run.base.app.origin(*main.claimed.path)
-                if model.name != names[name] and name == main.name and not model.ours:
+                if model.name != other.name and name == main.name and not model.ours:
                     origin = public_name_origin(model)
-                words = {"what": f"the model '{model.name}'", "other": f"'{names[name]}'", "name": name}
+                words = {"what": f"the model '{model.name}'", "other": f"'{other.name}'", "name": name}
+                same_in_engine = _engine_name(main, tag) == _engine_name(names[name], tag)
+                alone = "the engine has one model of that name: give '{}' another servedModelName"
                 hint = "give one of the OpenModels another servedModelName"
-                if model.name == names[name]:
+                if model.name == other.name:
                     hint = "claim each model once"
-                elif name != main.name:
-                    hint = f"the engine has one model of that name: give '{names[name]}' another servedModelName"
+                elif not (main.path or names[name].path) and same_in_engine:
+                    hint = "claim one of them: the engine pulls the same model for both"
+                elif same_in_engine and not names[name].path:
+                    hint = alone.format(model.name)
+                elif name != main.name or (same_in_engine and not main.path):
+                    hint = alone.format(other.name)
                 yield make_diagnostic("E360", origin, **words, hint=hint)
                 break
-        names |= dict.fromkeys(own_names, model.name)
+        names |= dict.fromkeys(own_names, main)
+
+
+def _engine_name(main: MainModel, tag: str) -> str:
+    """The engine's name for a model, without the tag that it stands for anyway."""
+    return main.name_in_engine.removesuffix(tag)
 
 
 @rule(of=AppBase, when=lambda base: "modelClaims" in base.app.spec)
@@ -162,22 +212,52 @@ def unwritable_options(section: ModelSection) -> Iterator[Diagnostic]:
     process, seen = section.process, set[str]()
     engine = process.run.engine
     server = engine.spec["models"]["file"].get("server") or ()
+    lists = option_names(engine.style, engine.spec["models"]["file"].get("lists"))
     of_server = option_names(engine.style, server) | option_names(engine.style, engine.spec["models"]["file"]["args"])
     for option in section.options:
         why = "an option has one value there" if len(option.values) > 1 else ""
         why = why or ("it keeps one value of an option" if option.option in seen else "")
         why = why or next(filter(None, map(unwritable, option.values)), "")
         seen.add(option.option)
+        if not why and option.option in lists and "," in option.values[0]:
+            why = "it is several names there"
         if why:
-            yield make_diagnostic("E947", option.origin, option=option.option, why=f"in the file of the models: {why}")
+            origin, hint, claimed = option.origin, _ALONE, section.main.claimed
+            if origin.source is engine.origin.source:  # the preset's option has a word of the user's
+                origin, hint = process.run.base.app.origin(*claimed.path), _ALONE.partition(", or ")[2]
+                if option.option in lists:
+                    origin = public_name_origin(claimed.model)
+                    hint = f"give '{claimed.model.name}' another servedModelName"
+            words = {"option": option.option, "why": f"in the file of the models: {why}", "hint": hint}
+            yield make_diagnostic("E947", origin, **words)
     for layer in process.user_layers:
         for i, token in enumerate(layer.args):
             if (name := engine.style.name(token)) in of_server:
-                yield make_diagnostic("E947", layer.origin_of(i), option=name, why=_OF_SERVER)
+                yield make_diagnostic("E947", layer.origin_of(i), option=name, why=_OF_SERVER, hint=_ALONE)
     for env in process.user_env:
         for i, variable in enumerate(env.value):
             if (name := str(variable.get("name"))) in server:
-                yield make_diagnostic("E947", env.origin.at(i, "name"), option=name, why=_OF_SERVER)
+                yield make_diagnostic("E947", env.origin.at(i, "name"), option=name, why=_OF_SERVER, hint=_ALONE)
+
+
+@rule(of=EngineProcess, when=lambda process: process.run.mains)
+def variables_of_claim(process: EngineProcess) -> Iterator[Diagnostic]:
+    """An error for each variable of users that the claim itself sets, by how many models it keeps in memory."""
+    derived = process.run.engine.spec.get("derived") or ()
+    entries = [env for entry in derived for env in entry.get("envs") or ()]
+    names = {env["name"] for env in entries if _LOADED in str(env.get("value"))}
+    for layer in process.user_env if names else ():
+        for i, variable in enumerate(layer.value):
+            if (name := variable.get("name")) in names:
+                number, claim = str(variable.get("value") or ""), process.run.base.claim
+                fits = (
+                    number.isdigit()
+                    and 0 < int(number) < claim.mains
+                    and "loaded" not in process.app.spec["modelClaims"]
+                )
+                hint = f"write spec.modelClaims.loaded: {number} instead" if fits else "leave it out"
+                words = {"option": name, "why": "beside several models: modelClaims.loaded sets it", "hint": hint}
+                yield make_diagnostic("E947", layer.origin.at(i, "name"), **words)
 
 
 @rule(of=PlannedScaling, when=lambda scaling: scaling.run.mains and scaling.scaler)
