@@ -101,6 +101,7 @@ TYPES: Final[Sequence[tuple[str, Place, str]]] = (
 """Kinds, and types in them at a path."""
 # Fields that are neither used nor told, each with its reason.
 SILENT: Final[Mapping[str, str]] = {
+    "Deployment spec.progressDeadlineSeconds": "it follows from the startup probe, and ends no rollout",
     "Deployment spec.template.spec.restartPolicy": "pods of workloads have no other than Always",
 }
 

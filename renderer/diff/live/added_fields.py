@@ -110,6 +110,15 @@ def is_preset_probe(differing: DifferingField) -> bool:
     return bool(value_at(differing.commands[1].recognised.engine.runtime.spec, *differing.field) == differing.value)
 
 
+def probes_certificate(differing: DifferingField) -> bool:
+    """HTTPS in a probe of an engine with a certificate, where theirs says no scheme."""
+    if not differing.is_filled_in or differing.field[:1] not in [(kind,) for kind in _PROBES] or not differing.commands:
+        return False
+    ours = differing.commands[1]
+    options = {ours.style.name(option) for option in table_entry(ours.backend).get("certificate") or ()}
+    return (differing.field[-1], differing.value) == ("scheme", "HTTPS") and not options.isdisjoint(ours.options)
+
+
 def drains(differing: DifferingField) -> bool:
     """A longer time to end, or the hook before the end."""
     pods = differing.pods

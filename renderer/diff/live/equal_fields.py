@@ -11,7 +11,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import RUNNER
-from renderer.kubernetes.workloads import CONTAINERS, pod_templates
+from renderer.kubernetes.workloads import CONTAINERS, is_rendered, pod_templates, replicas
 from renderer.secrets.words import REFERENCE
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
@@ -153,6 +153,15 @@ def is_pulled(differing: DifferingField) -> bool:
     has_step = pods and any(body.get("name") in names for body in maps_at(pods.ours.spec, "initContainers"))
     text = " ".join(map(str, list_at({"words": differing.value}, "words")))
     return bool(has_step) and any(" ".join(words) in text for words in entry.get("pulls") or ())
+
+
+def has_no_workers(differing: DifferingField) -> bool:
+    """The startup policy of groups of one pod, of a LeaderWorkerSet that llmaz has not rendered."""
+    if differing.added or differing.key != ("spec", "startupPolicy") or is_rendered(differing.pair.theirs.body):
+        return False
+    return all(
+        replica.size == 1 for side in (differing.pair.theirs, differing.pair.ours) for replica in replicas(side.view)
+    )
 
 
 def is_unmounted(differing: DifferingField) -> bool:

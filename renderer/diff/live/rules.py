@@ -385,6 +385,14 @@ EXPLANATIONS: Final = (
         "(pkg/controllers/pod_controller.go, Reconcile); the engine waits for its ranks.",
     ),
     LiveRule(
+        "no-workers",
+        EQUAL,
+        "A group of one pod has no workers that could wait for it.",
+        equal_fields.has_no_workers,
+        ground="LeaderWorkerSet's controller makes no StatefulSet of workers for groups of one pod "
+        "(pkg/controllers/pod_controller.go, Reconcile).",
+    ),
+    LiveRule(
         "parallel-size",
         ADDS,
         "Tensor parallelism follows the accelerators.",
@@ -540,6 +548,13 @@ EXPLANATIONS: Final = (
         ADDS,
         "The preset's probe sets this, where theirs has the API server's default.",
         added_fields.is_preset_probe,
+        of=ENGINE,
+    ),
+    LiveRule(
+        "certificate-probe",
+        ADDS,
+        "The engine has a certificate, so its probes use HTTPS, where theirs has the API server's default.",
+        added_fields.probes_certificate,
         of=ENGINE,
     ),
     LiveRule("drain", ADDS, "A pod has time to finish its answers before it ends.", added_fields.drains, of=POD),
