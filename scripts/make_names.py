@@ -17,7 +17,8 @@ architectures: the architectures of models that generate text, by their names in
 its own; what an architecture may become of them, its converters say.
 
 keys: the keys of an option's JSON where the engine refuses every other key, in a group with the option's name, or with
-`--option.key` for a map in it; and the values of a key that takes no others, in the group `--option.key=`. That is
+`--option.key` for a map in it; and the values of a key that takes no others, in the group `--option.key=`, with `^`
+among them where their letters may be of another case, and the numbers if it takes some. That is
 tried with the engine's own parser or class, from its sources, by the Python of make_options.py (scripts/stand_ins.py).
 
 metrics: the names that stand in quotes in the package, in the group `METRICS`, without the `_total` of counters.
@@ -39,6 +40,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 
 from packaging.version import Version
@@ -137,7 +139,7 @@ def variables(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
 
-_UNKNOWN = "zz_unknown"
+_UNKNOWN, _UNKNOWN_NUMBER = "zz_unknown", 98_765
 _DEEPEST = 2  # maps in maps that are looked into
 # Options whose text the parser reads as a map of any keys, and the class that is made of it later.
 _CLASSES = {"--speculative-config": ("vllm.config", "SpeculativeConfig")}
@@ -173,18 +175,44 @@ def refuses(read: Read, path: Sequence[str]) -> bool:
     )
 
 
-def closed_values(read: Read, path: Sequence[str]) -> set[str]:
-    """The texts that a key takes, where all that is said of any other text is that it is none of them."""
-    objection = answer(read, nested(path, _UNKNOWN))
-    place = re.escape(".".join(path))
-    objections = re.findall(rf"^{place}(?:\.\S+)?\n +([^\n]*)", objection, re.MULTILINE)
-    listed = [text for text in objections if "[type=literal_error" in text]
-    others = [text for text in objections if "[type=literal_error" not in text and "[type=none_required" not in text]
-    values = {value for text in listed for value in re.findall(r"'([^']*)'", text.partition(", input_value")[0])}
-    if others or any(not re.fullmatch(r"[^\s@=]+", value) for value in values):
+def closed_values(read: Read, path: Sequence[str], enums: Iterable[type[Enum]]) -> set[str]:
+    """The texts and numbers that a key takes, where all that is said of any other text is that it is none of them, or
+    where names of the engine's enums are among them; with `ANY_CASE` where their letters may be of another case.
+    """
+
+    def takes(value: object) -> bool:
+        return not answer(read, nested(path, value))
+
+    if takes(_UNKNOWN):
         return set()
-    respelt = [value.swapcase() for value in values if value.swapcase() not in values]
-    return set() if any(not answer(read, nested(path, value)) for value in respelt[:1]) else values
+    values = listed_values(read, path, _UNKNOWN)
+    values = values or (set() if is_typed(read, path) else {*make_options.named_values(takes, enums)})
+    values |= {*filter(str.isdigit, listed_values(read, path, _UNKNOWN_NUMBER))} if values else set()
+    return values if all(re.fullmatch(r"[^\s@=]+", value) for value in values) else set()
+
+
+def listed_values(read: Read, path: Sequence[str], unknown: object) -> set[str]:
+    """The texts and numbers that an engine names where it objects to an unknown value, and to nothing else."""
+    objections = objections_to(read, path, unknown)
+    kinds = ("[type=literal_error", "[type=enum")
+    listed = [text.partition(kind)[0] for text in objections for kind in kinds if kind in text]
+    if any(not any(kind in text for kind in (*kinds, "[type=none_required")) for text in objections):
+        return set()
+    texts = {value for text in listed for value in re.findall(r"'([^']*)'", text)}
+    numbers = {value for text in listed for value in re.findall(r"\b\d+\b", re.sub(r"'[^']*'|\([^)]*\)", "", text))}
+    takes_others = any(not answer(read, nested(path, value.swapcase())) for value in texts if value.swapcase() != value)
+    return {*texts, *numbers, *([make_options.ANY_CASE] if takes_others else [])}
+
+
+def is_typed(read: Read, path: Sequence[str]) -> bool:
+    """Whether what a key takes is no text."""
+    return any(re.search(r"\[type=\w+_(type|parsing)\b", text) for text in objections_to(read, path, _UNKNOWN))
+
+
+def objections_to(read: Read, path: Sequence[str], value: object) -> list[str]:
+    """What is said of a key with a value."""
+    place = re.escape(".".join(path))
+    return re.findall(rf"^{place}(?:\.\S+)?\n +([^\n]*)", answer(read, nested(path, value)), re.MULTILINE)
 
 
 def json_readers(engine: str) -> dict[str, Read]:
@@ -225,30 +253,32 @@ def print_keys(engine: str, sources: str, candidates: Sequence[str]) -> None:
     groups: dict[str, list[str]] = {}
     with contextlib.redirect_stdout(sys.stderr):
         readers = json_readers(engine)
-        modules = [module for name, module in [*sys.modules.items()] if f"{name}.".startswith(f"{engine}.")]
-        classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
-        known = {name for cls in classes for name in fields_of(cls)}
-        tried = sorted(known.union(candidates))
+        known = {name for cls in make_options.classes(engine) for name in fields_of(cls)}
+        tried, enums = sorted(known.union(candidates)), make_options.enums(engine)
         for option, read in readers.items():
-            try_keys(read, option, (), tried, groups)
+            try_keys(read, option, (), tried, groups, enums)
     print(json.dumps({"groups": groups, "fields": sorted(known)}))
 
 
 def try_keys(
-    read: Read, option: str, path: tuple[str, ...], tried: Sequence[str], groups: dict[str, list[str]]
+    read: Read,
+    option: str,
+    path: tuple[str, ...],
+    tried: Sequence[str],
+    groups: dict[str, list[str]],
+    enums: Sequence[type[Enum]],
 ) -> None:
     """Adds the groups of an option's JSON, or of a map in it."""
-    if not refuses(read, (*path, _UNKNOWN)):
-        return
+    closed = refuses(read, (*path, _UNKNOWN))
     place = ".".join((option, *path))
-    keys = [key for key in tried if not refuses(read, (*path, key))]
+    keys = [key for key in tried if not refuses(read, (*path, key))] if closed else []
     if keys:
         groups[place] = keys
-    for key in keys:
-        if values := closed_values(read, (*path, key)):
+    for key in keys if closed or path else tried:
+        if values := closed_values(read, (*path, key), enums):
             groups[f"{place}.{key}="] = sorted(values)
-        if len(path) + 1 < _DEEPEST:
-            try_keys(read, option, (*path, key), tried, groups)
+        if closed and len(path) + 1 < _DEEPEST:
+            try_keys(read, option, (*path, key), tried, groups, enums)
 
 
 def keys(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, set[str]]]:

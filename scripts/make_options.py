@@ -31,8 +31,8 @@ looked at.
 
 A line `=--name[,--other…] VALUE… [@since..until VALUE…]…` holds the values that options take, from the parser or from
 the registry in which the engine looks them up: those of all versions first, then those of ranges. Where a version has
-none of them, nobody knows its values. `~` before a value says that it means the same as another one. An option with a
-TYPE takes values of that type besides.
+none of them, nobody knows its values. `~` before a value says that it means the same as another one, `^` among them
+that their letters may be of another case. An option with a TYPE takes values of that type besides.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import enum
 import functools
 import importlib
 import importlib.metadata
@@ -240,7 +241,59 @@ def vllm_registry(field: str) -> tuple[str, ...]:
         return registered({"vllm.model_executor.layers.quantization": "QUANTIZATION_METHODS"})
     if field == "load_format":
         return registered({"vllm.model_executor.model_loader": "_LOAD_FORMAT_TO_MODEL_LOADER"})
-    return registered({"vllm.config.cache": "KV_CACHE_DTYPES"}) if field == "kv_cache_dtype" else ()
+    if field == "kv_cache_dtype":
+        return registered({"vllm.config.cache": "KV_CACHE_DTYPES"})
+    if field == "optimization_level":  # an IntEnum, of which pydantic takes the numbers alone
+        levels = getattr(importlib.import_module("vllm.config.vllm"), "OptimizationLevel", ())
+        return tuple(str(level.value) for level in levels)
+    config, _, key = READ_BY.get(field, "").partition(".")
+    built = getattr(importlib.import_module("vllm.config"), config, None) if config else None
+    return named_values(lambda value: accepts(built, {key: value}), enums("vllm")) if built else ()
+
+
+# Options of which a config class reads the value, by the name of an enum.
+READ_BY: Mapping[str, str] = {
+    "attention_backend": "AttentionConfig.backend",
+    "mamba_backend": "MambaConfig.backend",
+    "mm_encoder_attn_backend": "MultiModalConfig.mm_encoder_attn_backend",
+}
+ANY_CASE = "^"  # stands among values whose letters may be of another case
+AUTO = "auto"  # what an enum is left out with
+
+
+def accepts(built: Callable[..., object], content: Mapping[str, object]) -> bool:
+    """Whether a class takes these values of its fields."""
+    try:
+        built(**content)
+    except Exception:  # noqa: BLE001 - the engines raise what they like
+        return False
+    return True
+
+
+def classes(engine: str) -> list[type]:
+    """The classes in the modules of an engine that are there."""
+    modules = [module for name, module in [*sys.modules.items()] if f"{name}.".startswith(f"{engine}.")]
+    return [*{value: None for module in modules for value in vars(module).values() if isinstance(value, type)}]
+
+
+def enums(engine: str) -> list[type[enum.Enum]]:
+    """The enums of an engine."""
+    return [cls for cls in classes(engine) if issubclass(cls, enum.Enum)]
+
+
+def named_values(takes: Callable[[str], bool], enums: Iterable[type[enum.Enum]]) -> tuple[str, ...]:
+    """The names of enums that something takes, which takes no other text, with `auto` where it takes that, and with
+    `ANY_CASE` where it takes their letters in another case; nothing where it takes less than two.
+    """
+    names = sorted({name for members in enums for name in members.__members__} - {AUTO.upper()})
+    taken = [name for name in names if takes(name)]
+    if len(taken) < _FEWEST:
+        return ()
+    takes_others = all(takes(name.swapcase()) for name in taken)
+    return (*taken, *([AUTO] if takes(AUTO) else []), *([ANY_CASE] if takes_others else []))
+
+
+_FEWEST = 2  # names of an enum
 
 
 def no_registry(field: str) -> tuple[str, ...]:

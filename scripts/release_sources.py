@@ -41,7 +41,7 @@ OF_A_WHEEL = re.compile(
     r"vllm/(__init__|version|envs|env_override|logger|exceptions|tasks|connections|sequence|pooling_params"
     r"|engine/arg_utils|(entrypoints|config|utils|platforms|plugins|logging_utils|ray|tool_parsers|reasoning)(/.*)?"
     r"|model_executor(/layers(/quantization)?|/model_loader)?/__init__|model_executor/models/registry"
-    r"|distributed/[ek][cv]_transfer/[ek][cv]_connector/factory"
+    r"|distributed/[ek][cv]_transfer/[ek][cv]_connector/factory|v1/attention/backends/(mla/prefill/)?registry"
     r"|transformers_utils/(__init__|utils|config_parser_base))\.py"
 )
 OF_LLAMACPP = r"(?:.*/)?(common/[^/]*\.(?:cpp|h)|src/llama-arch\.cpp|conversion/[^/]*\.py|convert_hf_to_gguf\.py)"

@@ -33,7 +33,8 @@ REAL = {
         r"|entrypoints\..*(cli_args|constants)"
         # What the values of options are looked up in.
         r"|(tool_parsers|reasoning|parser|entrypoints\.openai\.(tool_parsers|reasoning_parsers))(\..*)?"
-        r"|model_executor(\.layers(\.quantization)?|\.model_loader)?)"
+        r"|model_executor(\.layers(\.quantization)?|\.model_loader)?"
+        r"|(v1\.)?attention\.backends\.(mla\.prefill\.)?registry)"
     ),
     "sglang": re.compile(
         r"sglang\.srt(\.(server_args(_config_parser)?|arg_groups(\..*)?|environ|constants"
@@ -160,13 +161,11 @@ class Own(importlib.abc.MetaPathFinder):
         self._engine, self._sources = engine, sources
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name == self._engine:
-            return importlib.machinery.ModuleSpec(name, Loader([str(self._sources / name)]), is_package=True)
-        if name.partition(".")[0] != self._engine:
+        if name.partition(".")[0] != self._engine or REAL[self._engine].fullmatch(name):
             return None
-        if REAL[self._engine].fullmatch(name):
-            return None
-        return importlib.machinery.ModuleSpec(name, Loader(), is_package=True)
+        # A module below it may be real.
+        place = self._sources.joinpath(*name.split("."))
+        return importlib.machinery.ModuleSpec(name, Loader([str(place)]), is_package=True)
 
 
 class Others(importlib.abc.MetaPathFinder):

@@ -20,6 +20,8 @@ class CardNeed(Struct, frozen=True):
     most: float  # likewise
     option: str = ""
     values: frozenset[str] = frozenset()  # of the option, any of which takes it
+    other: str = ""  # an option beside which alone it takes that
+    other_values: frozenset[str] = frozenset()  # of that option
     weights: str = ""  # the format
     hint: str = ""  # what to do, '' where nothing but another card helps
 
@@ -35,6 +37,8 @@ def card_needs(backend: str, version: str) -> tuple[CardNeed, ...]:
                 most=number_at(row, "most", default=_HIGHEST),
                 option=text_at(row, "option"),
                 values=frozenset(texts_at(row, "values")),
+                other=text_at(row, "with"),
+                other_values=frozenset(texts_at(row, "withValues")),
                 weights=text_at(row, "weights"),
                 hint=text_at(row, "hint"),
             )

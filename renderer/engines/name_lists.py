@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
-from renderer.engines.option_lists import parse_range
+from renderer.engines.option_lists import ANY_CASE, parse_range
 from renderer.engines.version_order import version_key
 
 if TYPE_CHECKING:
@@ -26,6 +26,15 @@ class NameList(Struct, frozen=True):
     ended: Mapping[str, str] = {}  # names of older versions, and the version that removed each, as `in 1.2`
     later: Mapping[str, str] = {}  # names of newer versions, and the version that added each, as `by 1.2`
     replaced: Mapping[str, str] = {}  # names, and what took their place
+    any_case: bool = False  # of names that are values: their letters may be of another case
+
+    def __contains__(self, value: object) -> bool:
+        """Whether a text is one of the names, or a number where some are; values of other types may be."""
+        if isinstance(value, str):
+            return value in self.names or (self.any_case and value.lower() in map(str.lower, self.names))
+        if isinstance(value, bool) or not isinstance(value, int):
+            return True
+        return str(value) in self.names or not any(name.isdigit() for name in self.names)
 
 
 class EngineNames(Struct, frozen=True, eq=False):
@@ -111,5 +120,11 @@ def _parse_names(file: OptionFile, replaced_file: OptionFile | None, path: str, 
         present = frozenset(names.get(group, ()))
         past = {name: f"in {file.versions[i]}" for name, i in ended.get(group, {}).items() if name not in present}
         future = {name: f"by {file.versions[i]}" for name, i in later.get(group, {}).items() if name not in present}
-        lists[group] = NameList(present, past, {name: by for name, by in future.items() if name not in past}, replaced)
+        lists[group] = NameList(
+            present - {ANY_CASE},
+            past,
+            {name: by for name, by in future.items() if name not in past},
+            replaced,
+            ANY_CASE in present,
+        )
     return lists

@@ -14,6 +14,7 @@ from renderer.engines.version_order import version_key
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
 
+ANY_CASE: Final = "^"  # stands among values whose letters may be of another case
 NO_LIST: Final = "none"  # what `options.list` says where there is meant to be no list
 
 # The form of a line of a list of options; scripts/make_options.py says what it means.
@@ -33,9 +34,12 @@ class Choices(Struct, frozen=True):
     synonyms: frozenset[str] = frozenset()  # other spellings of them
     earlier: Mapping[str, str] = {}  # values of older versions, and the version that removed each, as `in 1.2`
     later: Mapping[str, str] = {}  # values of newer versions, and the version that added each, as `by 1.2`
+    any_case: bool = False  # their letters may be of another case
 
     def __contains__(self, value: object) -> bool:
-        return value in self.values or value in self.synonyms
+        if value in self.values or value in self.synonyms:
+            return True
+        return self.any_case and isinstance(value, str) and value.lower() in map(str.lower, self.values)
 
 
 _NO_CHOICES = Choices()
@@ -104,7 +108,7 @@ def options_of_all_versions(files: OptionFiles, runtime: BackendRuntime) -> dict
     for name in dict.fromkeys(files.versions(runtime, path).values()) if path else ():
         lines = (files.file(runtime, name) or OptionFile(())).lines
         choices = {
-            taker: tuple(word.lstrip("~") for word in words.split() if word[0] != "@")
+            taker: tuple(word.lstrip("~") for word in words.split() if word[0] != "@" and word != ANY_CASE)
             for takers, _, words in (line[1:].partition(" ") for line in lines if line[0] == "=")
             for taker in takers.split(",")
         }
@@ -220,19 +224,21 @@ def _parse_choices(
     earlier: dict[str, int] = {}
     later: dict[str, int] = {}
     for part in parts:
-        version_range, _, values = part.partition(" ")
+        version_range, _, words = part.partition(" ")
         first, last = parse_range(version_range, path, indexes)
+        values = words.split()
         if first <= position < last:
-            texts += values.split()
+            texts += values
         elif position < first:
-            later.update({value: min(first, later.get(value, first)) for value in values.split()})
+            later.update({value: min(first, later.get(value, first)) for value in values if value != ANY_CASE})
         else:
-            earlier.update({value: max(last, earlier.get(value, 0)) for value in values.split()})
-    shown = tuple([text for text in texts if text[0] != "~"])
+            earlier.update({value: max(last, earlier.get(value, 0)) for value in values if value != ANY_CASE})
+    shown = tuple([text for text in texts if text[0] != "~" and text != ANY_CASE])
     synonyms = frozenset([text[1:] for text in texts if text[0] == "~"])
     return Choices(
         shown,
         synonyms,
         earlier={value: releases[i] for value, i in earlier.items()},
         later={value: releases[i] for value, i in later.items()},
+        any_case=ANY_CASE in texts,
     )

@@ -16,9 +16,9 @@ from msgspec import Struct
 from renderer.diagnostics import MAX_PROBLEMS, alternatives, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import NameList
-from renderer.engines.option_lists import Option, OptionList
+from renderer.engines.option_lists import Choices, Option, OptionList
 from renderer.text import number_forms
-from renderer.text.suggestions import closest, within_letters
+from renderer.text.suggestions import closest, shared_letters, similarities, within_letters
 
 _LONG = 60
 _MOST_VALUES = 8
@@ -55,7 +55,16 @@ _LEADING_NUMBERS = {
     "int": r"\s*[+-]?[0-9]+",
     "float": r"(?i)\s*[+-]?(inf(inity)?|nan|0x[0-9a-f]+|([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?)",
 }
-_MOST_BEGUN = 4  # values that begin with a word, to be listed
+_MOST_MEANT = 4  # values that begin with a word, or have it between dashes
+_NEAR_VALUE, _FAR_VALUE = (
+    0.85,
+    0.6,
+)  # how similar a value has to be that is proposed, before others and where no other is
+_ALIKE = 0.6  # how similar a value has to be that is listed before others
+_EQUAL, _RIVAL = 0.05, 0.1  # by how much another one may be less similar, to count as much, and to be meant as well
+_FEWEST_SHARED = 3  # letters at the beginning of two words that say less than that they are about the same
+_AUTO = "auto"
+_IN_QUOTES = re.compile(r"'(\d+)'")  # a number, which is none in JSON
 _MAX_INT = 2**31 - 1  # of a C++ int
 # The warnings in place of errors where the list of options is uncertain.
 _UNCERTAIN = {
@@ -103,6 +112,11 @@ class OptionRules(Struct, frozen=True):
     def code(self, code: str) -> str:
         """The code, or its warning where the list is uncertain."""
         return code if self.is_certain else _UNCERTAIN.get(code, code)
+
+    def is_among(self, option: str, value: str, values: Container[str]) -> bool:
+        """Whether an option's value is one of some, of which the engine may read the letters in any case."""
+        known = self.option_list.options.get(option)
+        return value in values or (known is not None and known.choices.any_case and value.upper() in values)
 
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
         """A finding, a warning where the list is uncertain."""
@@ -312,10 +326,10 @@ def _key_findings(
             yield "E477", {"key": place + key, "hint": _key_hint(names, group, key)}
             continue
         closed = None if f"{group}.{key}" in plugged or f"{group}.{key}" in open_keys else groups.get(f"{group}.{key}=")
-        if closed and closed.names and isinstance(value, str) and value not in closed.names and not value.isdigit():
-            hint = suggestion(value, sorted(closed.names))
-            words = {"key": place + key, "value": value, "hint": _value_state(closed, value) + hint}
-            yield "E478", words
+        is_number = isinstance(value, str) and value.isdigit()
+        if closed and closed.names and value not in closed and not is_number:
+            hint = _closed_hint(closed, str(value))
+            yield "E478", {"key": place + key, "value": str(value), "hint": hint}
         yield from _key_findings(rules, groups, f"{group}.{key}", f"{place}{key}.", value, plugged)
 
 
@@ -330,11 +344,20 @@ def _key_hint(names: NameList, group: str, key: str) -> str:
     return suggestion(key, sorted(names.names))
 
 
-def _value_state(names: NameList, value: str) -> str:
-    """When a value came or went, as the beginning of a hint."""
-    if value in names.ended:
-        return f"it was removed {names.ended[value]}; "
-    return f"it was added {names.later[value]}; " if value in names.later else ""
+def _closed_hint(names: NameList, value: str) -> str:
+    """What to write in place of a value that a key does not take, and when it came or went."""
+    ended = _time_of(names.ended, value, any_case=names.any_case)
+    later = _time_of(names.later, value, any_case=names.any_case)
+    state = f"it was removed {ended}; " if ended else f"it was added {later}; " if later else ""
+    listed = _IN_QUOTES.sub(r"\1", value_words(names.names, value))
+    return state + (_meant_hint(names.names, value, is_past=bool(ended)) or f"it accepts {listed}")
+
+
+def _time_of(times: Mapping[str, str], value: str, *, any_case: bool) -> str:
+    """When a value came or went; '' where nobody knows."""
+    return times.get(value, "") or next(
+        (time for name, time in times.items() if any_case and name.lower() == value.lower()), ""
+    )
 
 
 def _is_choice(option: Option, value: str) -> bool:
@@ -344,16 +367,61 @@ def _is_choice(option: Option, value: str) -> bool:
 def _choice_hint(option: Option, value: str) -> str:
     """What to write in place of a value that the version does not take."""
     choices = option.choices
-    known = [known for known in choices.values if known != "None"]
-    if value in choices.later:
-        since = choices.later[value]
-        return f"it was added {since}: use that version or a newer one; this version accepts {_choice_words(option)}"
-    removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
-    near = "" if value.isdigit() else suggestion(value, [name for name in known if not _ends_with(name, value)])
-    begun = [name for name in known if value and name.lower().startswith(value.lower())]
-    if 1 < len(begun) <= _MOST_BEGUN and value.lower() not in map(str.lower, begun):
-        near = f"did you mean {alternatives(begun)}?"
-    return removal + (near if near.startswith("did you mean") else f"it accepts {_choice_words(option)}")
+    words = _choice_words(option, value)
+    if later := _time_of(choices.later, value, any_case=choices.any_case):
+        return f"it was added {later}: use that version or a newer one; this version accepts {words}"
+    ended = _time_of(choices.earlier, value, any_case=choices.any_case)
+    meant = _meant_hint(choices.values, value, is_past=bool(ended))
+    return (f"it was removed {ended}; " if ended else "") + (meant or f"it accepts {words}")
+
+
+def _meant_hint(known: Iterable[str], value: str, *, is_past: bool) -> str:
+    """A question for the values that may have been meant by another one; '' where nobody can tell. `is_past`: it is
+    one of an older version, which only another name of the same takes the place of.
+    """
+    meant = meant_values([name for name in known if name != "None"], value)
+    if is_past and meant and similarities(value, meant)[meant[0]] < _NEAR_VALUE:
+        return ""
+    return f"{_MEANT} {alternatives(meant)}?" if meant else ""
+
+
+def meant_values(known: Sequence[str], value: str) -> list[str]:
+    """The known values that may have been meant by another one; none where nobody can tell."""
+    folded = value.lower()
+    if not value or value.isdigit():
+        return []
+    scores = similarities(value, [name for name in known if not _ends_with(name, value)])
+    names = {name: name.lower() for name in scores}
+    for fitting in (
+        [name for name in names if names[name] == folded][:1],
+        [name for name in names if names[name].startswith(folded)],
+        [name for name in names if folded in names[name].split("-")],
+    ):
+        if fitting:
+            return sorted(fitting) if len(fitting) <= _MOST_MEANT and len(folded) > 1 else []
+    near = [name for name, score in scores.items() if score >= _NEAR_VALUE]
+    # A value with more behind it: FLASH_ATTN_VLLM_V1.
+    begins = [name for name in names if re.match(rf"{re.escape(names[name])}[^a-z]", folded)]
+    return near[:1] or sorted(begins, key=len)[-1:] or _far_value(scores, folded)
+
+
+def _far_value(scores: Mapping[str, float], folded: str) -> list[str]:
+    """The value that may have been meant by one that is much like none: that which is most like it, unless another one
+    is hardly less so, or begins more as it does. `scores`: how similar each is.
+    """
+    best = next(iter(scores.values()), 0.0)
+    if best < _FAR_VALUE:
+        return []
+    shared = {name: shared_letters(folded, name.lower()) for name in scores}
+    meant = max((name for name in scores if scores[name] > best - _EQUAL), key=lambda name: shared[name])
+    least = max(shared[meant], _FEWEST_SHARED)
+    rivals = [
+        name
+        for name in scores
+        if name != meant
+        and (shared[name] > least or (shared[name] >= shared[meant] and scores[name] > scores[meant] - _RIVAL))
+    ]
+    return [] if rivals else [meant]
 
 
 def _ends_with(name: str, value: str) -> bool:
@@ -461,13 +529,42 @@ def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
     return f"write {values or 'it'} as the next item of the list"
 
 
-def _choice_words(option: Option) -> str:
-    """The values that an option takes, as `auto, off or on`, at most a few of them; '' where nobody knows."""
-    ordered = sorted(option.choices.values, key=lambda value: (len(value) if value.isdigit() else 0, value))
-    words = [f"'{value}'" for value in ordered if value != "None"]
+def _choice_words(option: Option, value: str = "") -> str:
+    """The values that an option takes, as `auto, off or on`; '' where nobody knows. `value`: what was given."""
+    return value_words(option.choices.values, value, _TYPES[option.type] if option.type else "")
+
+
+def value_instead(rules: OptionRules, name: str, value: str) -> str:
+    """An option, or `--option.key`, as what to use in place of something that had a value, with the values that it
+    takes where this one is none of them.
+    """
+    option, dot, _ = name.partition(".")
+    takes: Choices | NameList = (
+        rules.keys().get(f"{name}=", NameList()) if dot else rules.option_list.options[option].choices
+    )
+    known = [*(takes.names if isinstance(takes, NameList) else takes.values)]
+    if not value or not known or value in takes or "$(" in value:
+        return f"{name} instead"
+    meant = meant_values(known, value)
+    return (
+        f"{name} {meant[0]} instead"
+        if len(meant) == 1
+        else f"{name} instead, which accepts {value_words(known, value)}"
+    )
+
+
+def value_words(known: Iterable[str], value: str = "", kind: str = "") -> str:
+    """Known values, at most a few of them: of many `auto` and those that are similar to the given value first. `kind`:
+    what else is taken.
+    """
+    ordered = sorted(known, key=lambda name: (len(name) if name.isdigit() else 0, name))
+    if len(ordered) > _MOST_VALUES and value:
+        alike = [name for name, score in similarities(value, ordered).items() if score >= _ALIKE]
+        ordered = sorted(dict.fromkeys([*alike, *ordered]), key=lambda name: name != _AUTO)
+    words = [f"'{name}'" for name in ordered if name != "None"]
     if len(words) > _MOST_VALUES:
         return f"one of {', '.join(words[:_MOST_VALUES])}, …"
-    words += [_TYPES[option.type]] if words and option.type else []
+    words += [kind] if words and kind else []
     return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 

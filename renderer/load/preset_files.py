@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from renderer import yamlio
 from renderer.diagnostics import RenderError, suggestion
-from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.preset_tables import preset_table
 from renderer.source.paths import PRESETS as PRESETS
+from renderer.text.patterns import fits
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:
@@ -99,9 +101,16 @@ class PresetMapping(Mapping[str, T], Generic[T]):
 
 
 def preset_facts(model_id: str) -> Mapping[str, object]:
-    """The facts of our OpenModel with that modelID; empty without one."""
+    """The facts of our OpenModel with that modelID, and what the modelID itself says; empty without both."""
     name = _models_by_id().get(model_id)
-    return map_at(preset(f"models/{name}").value, "spec", "facts") if name else {}
+    facts = map_at(preset(f"models/{name}").value, "spec", "facts") if name else {}
+    said = (map_at(row, "facts") for row in _named_rows() if fits(model_id, text_at(row, "models")))
+    return {**next(said, {}), **facts}
+
+
+@cache
+def _named_rows() -> Sequence[Mapping[str, object]]:
+    return maps_at(preset_table("engine_commands"), "named")
 
 
 @cache

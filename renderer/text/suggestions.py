@@ -12,6 +12,7 @@ from typing import Final
 
 MAX_WORD: Final = 253  # characters, as many as any name of Kubernetes has: a longer word stands for none
 MAX_KNOWN: Final = 2_000  # words that one is compared with
+_MOST_ALIKE = 16  # words of the same similarity
 
 
 class Vocabulary:
@@ -29,7 +30,8 @@ class Vocabulary:
                 same.append(word)
 
     def closest(self, word: str, cutoff: float) -> str:
-        """The first of the words that are most similar; '' when none is as similar as `cutoff` (1: equal).
+        """The most similar of the words, of several the first of those that begin most as it does; '' when none is as
+        similar as `cutoff` (1: equal).
 
         Of more than MAX_KNOWN words only those count that begin with the same character, and the first of these.
         """
@@ -38,11 +40,13 @@ class Vocabulary:
         known = self._meant.get((word, cutoff))
         if known is None:
             from rapidfuzz.distance import Indel
-            from rapidfuzz.process import extractOne
+            from rapidfuzz.process import extract
 
             among = self._initials.get(word[0], ()) if self._initials else self._words
-            best = extractOne(word, among, scorer=Indel.normalized_similarity, score_cutoff=cutoff)
-            known = self._meant[word, cutoff] = best[0] if best else ""
+            near = extract(word, among, scorer=Indel.normalized_similarity, score_cutoff=cutoff, limit=_MOST_ALIKE)
+            alike = [name for name, score, _ in near if score == near[0][1]]
+            best = max(alike, key=lambda name: shared_letters(word, name), default="")
+            known = self._meant[word, cutoff] = best
         return known
 
 
@@ -63,3 +67,22 @@ def within_letters(word: str, known: Sequence[str], letters: int) -> str:
 
     best = extractOne(word, known, scorer=OSA.distance, score_cutoff=letters) if 0 < len(word) <= MAX_WORD else None
     return best[0] if best else ""
+
+
+def similarities(word: str, known: Sequence[str]) -> dict[str, float]:
+    """How similar each known word is to this one (1: equal), the most similar first, of equal ones that which begins
+    most as it does, then the first by the alphabet. Upper and lower case are the same.
+    """
+    from rapidfuzz.distance import Indel
+
+    folded = word.lower()[:MAX_WORD]
+    scores = {name: Indel.normalized_similarity(folded, name.lower()) for name in sorted(known)}
+    order = sorted(scores, key=lambda name: (-scores[name], -shared_letters(folded, name.lower())))
+    return {name: scores[name] for name in order}
+
+
+def shared_letters(word: str, other: str) -> int:
+    """How many letters two words both begin with."""
+    from rapidfuzz.distance import Prefix
+
+    return Prefix.similarity(word, other)

@@ -61,12 +61,12 @@ def known(engine: str, version: str) -> NameList:
     return listed
 
 
-def deployment(engine: str, version: str, variables: list[str], args: list[str] | None = None) -> str:
+def deployment(engine: str, version: str, variables: list[str], args: list[str] | None = None, value: str = "1") -> str:
     container = {
         "name": "engine",
         "image": IMAGES[engine].format(version),
         "command": [*COMMANDS.get(engine, ["ollama", "serve"]), *(args or [])],
-        "env": [{"name": name, "value": "1"} for name in variables],
+        "env": [{"name": name, "value": value} for name in variables],
         "readinessProbe": {"httpGet": {"path": "/health", "port": 8000 if engine == "vllm" else 30000}},
         "lifecycle": {"preStop": {"sleep": {"seconds": 10}}},
     }
@@ -95,7 +95,7 @@ def findings(llmaz: Llmaz, tmp_path: Path, text: str) -> list[str]:
 
 # Twenty faults by engine, version and variable: the code and a part of the hint; '' where nothing is wrong.
 PLANTED = [
-    ("vllm", "0.15.0", "VLLM_ATTENTION_BACKEND", "W475", "use --attention-backend instead; it was removed in 0.15.0"),
+    ("vllm", "0.15.0", "VLLM_ATTENTION_BACKEND", "W475", "use --attention-backend instead, which accepts one of '"),
     ("vllm", "0.14.1", "VLLM_ATTENTION_BACKEND", "", ""),
     ("vllm", "0.11.1", "VLLM_USE_V1", "W475", "leave it out; it was removed in 0.11.1"),
     ("vllm", "0.11.0", "VLLM_USE_V1", "", ""),
@@ -131,10 +131,34 @@ def test_planted(llmaz: Llmaz, tmp_path: Path, engine: str, version: str, name: 
     assert all(f"[{code}]" in text and hint in text for text in lines), lines
 
 
+@pytest.mark.parametrize(
+    ("version", "name", "value", "hint"),
+    [
+        ("0.15.0", "VLLM_ATTENTION_BACKEND", "FLASHINFER", "use --attention-backend instead; it was removed in 0.15.0"),
+        ("0.15.0", "VLLM_ATTENTION_BACKEND", "flashinfer", "use --attention-backend instead; "),
+        ("0.15.0", "VLLM_ATTENTION_BACKEND", "FLASH_ATTN_VLLM_V1", "use --attention-backend FLASH_ATTN instead; "),
+        (
+            "0.33.0",
+            "VLLM_ATTENTION_BACKEND",
+            "XFORMERS",
+            "use --attention-backend instead, which accepts one of 'auto', '",
+        ),
+        ("0.33.0", "VLLM_ATTENTION_BACKEND", "$(BACKEND)", "use --attention-backend instead; "),
+        ("0.33.0", "VLLM_FLASH_ATTN_VERSION", "3", "use --attention-config.flash_attn_version instead; "),
+        ("0.33.0", "VLLM_FLASH_ATTN_VERSION", "1", "flash_attn_version instead, which accepts '2', '3' or '4'; "),
+        ("0.33.0", "VLLM_TORCH_CUDA_PROFILE", "1", "profiler instead, which accepts 'cuda', 'proton' or 'torch'; "),
+    ],
+)
+def test_the_value_of_what_takes_its_place(
+    llmaz: Llmaz, tmp_path: Path, version: str, name: str, value: str, hint: str
+) -> None:
+    (line,) = findings(llmaz, tmp_path, deployment("vllm", version, [name], value=value))
+    assert hint in line
+
+
 def test_a_variable_that_the_container_names_itself_is_its_own(llmaz: Llmaz, tmp_path: Path) -> None:
-    text = deployment(
-        "vllm", "0.33.0", ["VLLM_ATTENTION_BACKEND"], ["--attention-backend", "$(VLLM_ATTENTION_BACKEND)"]
-    )
+    args = ["--attention-backend", "$(VLLM_ATTENTION_BACKEND)"]
+    text = deployment("vllm", "0.33.0", ["VLLM_ATTENTION_BACKEND"], args, value="FLASHINFER")
     assert findings(llmaz, tmp_path, text) == []
 
 

@@ -130,6 +130,26 @@ def test_a_version_between_two_is_the_older_one(version: str, nearest: str | Non
     assert (options.version if options else None) == nearest
 
 
+@pytest.mark.parametrize(
+    ("version", "given", "taken"),
+    [
+        ("0.9", "Fast", False),
+        ("0.9", "FAST", True),
+        ("0.10", "Fast", True),
+        ("0.10", "fast", True),
+        ("0.10", "^", False),
+        ("0.10", "faster", False),
+    ],
+)
+def test_values_in_any_case_of_letters(version: str, given: str, taken: bool, tmp_path: Path) -> None:
+    (tmp_path / "any.txt").write_text("versions 0.9 0.10\n--mode 1\n=--mode FAST slow @0.10.. ^\n")
+    options = read_option_list(OptionListReader(), own(tmp_path, "any.txt"), version)
+    assert options is not None
+    choices = options.options["--mode"].choices
+    assert (given in choices) == taken
+    assert {*choices.values, *choices.later, *choices.earlier} == {"FAST", "slow"}
+
+
 def test_what_ended_and_what_came_later(tmp_path: Path) -> None:
     options = many(tmp_path, "0.10")
     assert options is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import enum
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,29 @@ def test_values_have_the_ranges_of_their_versions_and_options_with_the_same_valu
     older = [Option(("--kind", "-k"), "1", choices=("b", "a")), Option(("--other",), "1", choices=("a", "b"))]
     newer = [Option(("--kind", "-k"), "1", choices=("a", "c")), Option(("--other",), "1", choices=("a", "c"))]
     assert list(make_options.value_lines({"1.0": older, "1.1": newer})) == ["=--kind,--other a @..1.1 b @1.1.. c"]
+
+
+class Backend(enum.Enum):
+    """Names of which one is refused."""
+
+    AUTO = ""
+    FAST = "a.fast"
+    SLOW = "a.slow"
+    GONE = "a.gone"
+
+
+@pytest.mark.parametrize(
+    ("taken", "names"),
+    [
+        ({"FAST", "SLOW"}, ("FAST", "SLOW")),
+        ({"FAST", "SLOW", "auto"}, ("FAST", "SLOW", "auto")),
+        ({"FAST", "SLOW", "fast", "slow", "Auto"}, ("FAST", "SLOW", "^")),
+        ({"FAST", "SLOW", "fast"}, ("FAST", "SLOW")),
+        ({"FAST"}, ()),
+    ],
+)
+def test_names_of_an_enum_that_are_taken(taken: set[str], names: tuple[str, ...]) -> None:
+    assert make_options.named_values(taken.__contains__, [Backend]) == names
 
 
 def test_a_value_that_cannot_stand_in_a_list_leaves_the_option_without() -> None:

@@ -281,7 +281,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E485": Wording(
         "{low} {value} is {relation} {high} {bound}: {engine} refuses to start",
-        "write {low} {least} or less, or raise {high}",
+        "{hint}",
     ),
     "E486": Wording(
         "{size} GiB of weights are written to {folder}, and {what} is {amount}: the kubelet evicts the pod",

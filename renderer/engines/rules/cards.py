@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.card_needs import CardNeed, card_needs, options_with_needs
-from renderer.engines.given_options import written_options
+from renderer.engines.given_options import option_values, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
@@ -90,6 +90,12 @@ def _asked(running: RunningEngine, need: CardNeed) -> Iterator[tuple[str, Origin
 
 
 def _options(line: EngineLine, need: CardNeed) -> Iterator[tuple[str, Origin]]:
+    rules, beside = line.option_rules, ""
+    if need.other and rules:
+        value = option_values(line.engine.style, line.args, frozenset((need.other,))).get(need.other, "")
+        if not rules.is_among(need.other, value, need.other_values):
+            return
+        beside = f" beside {need.other} {value}"
     for option in written_options(line.engine.style, line.written, (need.option,)):
-        if option.value in need.values:
-            yield f"{need.option} {option.value}", option.origin
+        if rules and rules.is_among(need.option, option.value, need.values):
+            yield f"{need.option} {option.value}{beside}", option.origin

@@ -37,6 +37,7 @@ class _Limits(Struct, frozen=True):
     beside: frozenset[str]  # options of which one makes the engine look at them; empty where it always does
     default: int | None  # what the higher one is where nobody says it; None where nobody knows
     architectures: frozenset[str]  # of models with which they have to; empty for all
+    may_leave: bool  # the option beside them may as well be left out
 
 
 @cache
@@ -52,7 +53,8 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
             beside = frozenset(map(style.name, texts_at(row, "beside")))
             default = int(number_at(row, "default")) if "default" in row else None
             architectures = frozenset(texts_at(row, "architectures"))
-            limits.append(_Limits(low, high, bool(row.get("equal")), beside, default, architectures))
+            equal, leave = bool(row.get("equal")), bool(row.get("leave"))
+            limits.append(_Limits(low, high, equal, beside, default, architectures, leave))
     return limits
 
 
@@ -113,6 +115,15 @@ def _contradiction(line: EngineLine, limits: _Limits, low: int, high: int) -> It
             "bound": high,
             "relation": "above" if limits.may_be_equal else "not below",
             "engine": line.backend,
-            "least": high if limits.may_be_equal else high - 1,
+            "hint": _hint(line, limits, low, high),
         }
         yield make_diagnostic("E485", number.origin, **words)
+
+
+def _hint(line: EngineLine, limits: _Limits, low: int, high: int) -> str:
+    """Which of the two to change, and how."""
+    if limits.may_leave:
+        beside = _Option("", limits.beside).on(line)
+        return f"leave {beside} out, or write {limits.high.on(line)} {low} or more"
+    least = high if limits.may_be_equal else high - 1
+    return f"write {limits.low.on(line)} {least} or less, or raise {limits.high.on(line)}"

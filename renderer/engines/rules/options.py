@@ -13,7 +13,7 @@ from renderer.engines.option_validation import OptionFinding, OptionRules, plugg
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.text.suggestions import closest
 
 _NEAR = 0.9  # one letter in ten may be wrong or missing
@@ -149,22 +149,36 @@ def incompatible_options(running: RunningEngine) -> Iterator[Diagnostic]:
             continue
         names = frozenset((option, other))
         line_values = option_values(line.engine.style, line.args, names)
-        if values and line_values.get(option) not in values:
+        vendor = text_at(row, "vendor", default=line.shared.accelerator.vendor)
+        if (values and line_values.get(option) not in values) or vendor != line.shared.accelerator.vendor:
             continue
-        if other and (
-            other not in line_values or ("withValues" in row and line_values[other] not in texts_at(row, "withValues"))
-        ):
-            continue
-        architecture = "" if other else text_at(running.facts(), "architecture")
-        if not other and architecture not in texts_at(row, "architectures"):
-            continue
-        beside = f"beside {other}" if other else f"for {architecture}, {text_at(row, 'why')}"
-        beside += f" {line_values[other]}" if "withValues" in row else ""
-        hint = text_at(row, "hint") or ("leave one of the two out" if other else "leave it out")
-        written = next(written_options(line.engine.style, line.written, names), None)
+        beside = _other_option(rules, row, line_values) if other else _kind_of_model(row, running.facts())
+        written = next(written_options(line.engine.style, line.written, names), None) if beside else None
         if written:
+            hint = text_at(row, "hint") or ("leave one of the two out" if other else "leave it out")
             shown = f"{option} {line_values[option]}" if values else option
             yield make_diagnostic("E499", written.origin, of=rules.engine, option=shown, beside=beside, hint=hint)
+
+
+def _other_option(rules: OptionRules, row: Mapping[str, object], line_values: Mapping[str, str]) -> str:
+    """The option beside which another one is refused, in words; '' where it is not there."""
+    other = text_at(row, "with")
+    if other not in line_values:
+        return ""
+    if "withValues" not in row:
+        return f"beside {other}"
+    value = line_values[other]
+    return f"beside {other} {value}" if rules.is_among(other, value, texts_at(row, "withValues")) else ""
+
+
+def _kind_of_model(row: Mapping[str, object], facts: Mapping[str, object]) -> str:
+    """The kind of models for which an option is refused, in words; '' where the model is none of them."""
+    architecture, stored = text_at(facts, "architecture"), text_at(facts, "quantization").lower()
+    if architecture in texts_at(row, "architectures"):
+        return f"for {architecture}, {text_at(row, 'why')}"
+    if stored in texts_at(row, "weights") and text_at(row, "unless") not in map_at(facts, "attention"):
+        return f"for weights that are stored as {stored}"
+    return ""
 
 
 def _has_idle(running: RunningEngine) -> bool:

@@ -10,6 +10,7 @@ from functools import cache
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.name_lists import NameList
+from renderer.engines.option_validation import value_instead
 from renderer.engines.rules.accelerators import used_accelerators
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import as_text, maps_at, text_at
@@ -35,7 +36,9 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
             continue
         words = {"of": f"{line.engine.names.engine} {line.version}", "name": name}
         if name in known.ended:
-            yield make_diagnostic("W475", origin, hint=_replacement(running, known, name), **words)
+            values = (text_at(entry, "value") for entry in running.container.env if entry.get("name") == name)
+            hint = _replacement(running, known, name, next(values, ""))
+            yield make_diagnostic("W475", origin, hint=hint, **words)
         elif name in known.later:
             hint = f"it was added {known.later[name]}: use that version or a newer one, or leave it out"
             yield make_diagnostic("W476", origin, hint=hint, **words)
@@ -43,15 +46,17 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
             yield make_diagnostic("W476", origin, hint=f"did you mean '{near}'?", **words)
 
 
-def _replacement(running: RunningEngine, known: NameList, name: str) -> str:
+def _replacement(running: RunningEngine, known: NameList, name: str, value: str) -> str:
     """What to do about a variable that the version no longer reads. An option or a variable that took its place is
-    named where the version has it.
+    named where the version has it, with a value for it where it does not take the variable's own.
     """
     rules, removal = running.line.option_rules, f"it was removed {known.ended[name]}"
     for instead in known.replaced.get(name, "").split():
         option, _, _ = instead.partition(".")
-        if instead in known.names or (rules and option in rules.option_list.options):
+        if instead in known.names:
             return f"use {instead} instead; {removal}"
+        if rules and option in rules.option_list.options:
+            return f"use {value_instead(rules, instead, value)}; {removal}"
     return f"leave it out; {removal}"
 
 

@@ -368,7 +368,8 @@ def unclaimed_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
         values = (value_or_key({written.name: written.value}, option) for option in options)
         if repository := next((value for value in values if _REPOSITORY.fullmatch(value)), ""):
             words = {"option": written.text.partition("=")[0], "draft": repository}
-            keys = [f"{written.name}.{key}" for key in json_map(written.value)]
-            beside = [key for key in keys if key not in options]
+            known = command.option_rules.keys().get(written.name) if command.option_rules else None
+            keys = [key for key in json_map(written.value) if known is None or key in known.names]
+            beside = [key for key in (f"{written.name}.{key}" for key in keys) if key not in options]
             rest = f"; its other keys stay, as {' and '.join(beside)}" if beside else ""
             yield make_diagnostic("W497", written.origin, main=planned.run.base.claim.main.name, rest=rest, **words)

@@ -244,6 +244,8 @@ class Advice(Struct, frozen=True):
 
 
 T4 = {"NODES": "nvidia.com/gpu.product: Tesla-T4"}
+ON_L4 = {"NODES": "nvidia.com/gpu.product: NVIDIA-L4"}
+UNCHUNKED = "--no-enable-chunked-prefill"
 TURNS = {"LIMITS": "limits: {nvidia.com/gpu.shared: 1}"}
 SMALL = {"LIMITS": "limits: {nvidia.com/gpu: 1, memory: 32Gi}"}
 OF_SGLANG = {"IMAGE": SGLANG, "PORT": "30000"}
@@ -731,6 +733,18 @@ ADVICE = [
         r"use (\S+) instead; it was removed in \S+",
         [{"ENV": r"{name: \1, value: '1'}"}],
     ),
+    Advice(
+        "W475",
+        {"ENV": "{name: VLLM_ATTENTION_BACKEND, value: FLASH_ATTN_VLLM_V1}"},
+        r"use (--attention-backend) (\S+) instead; it was removed in \S+",
+        [{"ENV": "", "LINE": r"args: [org/some, \1, \2]"}],
+    ),
+    Advice(
+        "W475",
+        {"ENV": "{name: VLLM_ATTENTION_BACKEND, value: XFORMERS}"},
+        r"use (--attention-backend) instead, which accepts one of '(\w+)', .*; it was removed in \S+",
+        [{"ENV": "", "LINE": r"args: [org/some, \1, \2]"}],
+    ),
     Advice("W475", {"ENV": "{name: VLLM_USE_V1, value: '1'}"}, r"leave it out; it was removed in \S+", [{"ENV": ""}]),
     Advice(
         "W476",
@@ -789,6 +803,12 @@ ADVICE = [
         {**T4, "LINE": "args: [org/some, --attention-backend, FLASH_ATTN]"},
         r"leave --attention-backend out: the engine chooses one that the card has",
         [{"LINE": "args: [org/some]"}],
+    ),
+    Advice(
+        "E483",
+        {**ON_L4, "LINE": "args: [org/some, --kv-cache-dtype, fp8, --attention-backend, FLASH_ATTN]"},
+        r"leave --attention-backend out: the engine chooses one that can",
+        [{"LINE": "args: [org/some, --kv-cache-dtype, fp8]"}],
     ),
     Advice(
         "E483",
@@ -852,6 +872,21 @@ ADVICE = [
             {"LINE": r"args: [org/some, --max-num-seqs, '\1', --max-num-batched-tokens, '256']"},
             {"LINE": "args: [org/some, --max-num-seqs, '512', --max-num-batched-tokens, '512']"},
         ],
+    ),
+    Advice(
+        "E485",
+        {"LINE": f"args: [org/some, --max-model-len, '8192', --max-num-batched-tokens, '2048', {UNCHUNKED}]"},
+        rf"leave {UNCHUNKED} out, or write --max-num-batched-tokens (\d+) or more",
+        [
+            {"LINE": "args: [org/some, --max-model-len, '8192', --max-num-batched-tokens, '2048']"},
+            {"LINE": rf"args: [org/some, --max-model-len, '8192', --max-num-batched-tokens, '\1', {UNCHUNKED}]"},
+        ],
+    ),
+    Advice(
+        "E499",
+        {"LINE": "args: [org/some, --kv-cache-dtype, fp8_e5m2, --attention-backend, FLASH_ATTN]"},
+        "leave one of the two out",
+        [{"LINE": "args: [org/some, --kv-cache-dtype, fp8_e5m2]"}, {"LINE": "args: [org/some]"}],
     ),
     Advice(
         "E486",

@@ -65,6 +65,8 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E441", ["--max-num-seqs", "long"]),
         Fault("E477", ["--compilation-config", '{"cudagraph_mod": "FULL"}']),
         Fault("E478", ["--structured-outputs-config.backend", "xgrammer"]),
+        Fault("E440", ["--attention-backend", "flash_attn3"]),
+        Fault("E478", ["--compilation-config", '{"cudagraph_mode": "FULL_DECODE"}']),
     ),
     options.options_without_companions: (Fault("E443", ["--enable-auto-tool-choice"]),),
     options.keys_without_companions: (
@@ -73,6 +75,7 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     options.incompatible_options: (
         Fault("E499", not_of=dict.fromkeys(KINDS, "tests/errors/E499-* and test_every_kind: a model of a preset")),
+        Fault("E499", ["--kv-cache-dtype", "fp8_e5m2", "--attention-backend", "FLASH_ATTN"]),
     ),
     options.idle_options: (Fault("W468", ["--tool-call-parser", "hermes"]),),
     words.repeated_command: (Fault("E465", first=["serve"], not_of={"Playground": OURS}),),
@@ -96,6 +99,11 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     cards.unable_cards: (
         Fault("E483", ["--dtype", "bfloat16"], nodes={"nvidia.com/gpu.product": "Tesla-T4"}),
         Fault("E483", ["--quantization", "mxfp4"], nodes={"cloud.google.com/gke-accelerator": "nvidia-tesla-v100"}),
+        Fault(
+            "E483",
+            ["--kv-cache-dtype", "fp8", "--attention-backend", "FLASH_ATTN"],
+            nodes={"nvidia.com/gpu.product": "NVIDIA-L4"},
+        ),
     ),
     cards.no_share_of_memory: (
         Fault("W484", resource="nvidia.com/gpu.shared"),
