@@ -286,11 +286,11 @@ def named_values(takes: Callable[[str], bool], enums: Iterable[type[enum.Enum]])
     `ANY_CASE` where it takes their letters in another case; nothing where it takes less than two.
     """
     names = sorted({name for members in enums for name in members.__members__} - {AUTO.upper()})
-    taken = [name for name in names if takes(name)]
-    if len(taken) < _FEWEST:
+    accepted = [name for name in names if takes(name)]
+    if len(accepted) < _FEWEST:
         return ()
-    takes_others = all(takes(name.swapcase()) for name in taken)
-    return (*taken, *([AUTO] if takes(AUTO) else []), *([ANY_CASE] if takes_others else []))
+    takes_others = all(takes(name.swapcase()) for name in accepted)
+    return (*accepted, *([AUTO] if takes(AUTO) else []), *([ANY_CASE] if takes_others else []))
 
 
 _FEWEST = 2  # names of an enum

@@ -16,7 +16,7 @@ from msgspec import Struct
 from renderer.diagnostics import MAX_PROBLEMS, alternatives, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import NameList
-from renderer.engines.option_lists import Choices, Option, OptionList
+from renderer.engines.option_lists import Option, OptionList
 from renderer.text import number_forms
 from renderer.text.suggestions import closest, shared_letters, similarities, within_letters
 
@@ -371,18 +371,18 @@ def _choice_hint(option: Option, value: str) -> str:
     if later := _time_of(choices.later, value, any_case=choices.any_case):
         return f"it was added {later}: use that version or a newer one; this version accepts {words}"
     ended = _time_of(choices.earlier, value, any_case=choices.any_case)
-    meant = _meant_hint(choices.values, value, is_past=bool(ended))
-    return (f"it was removed {ended}; " if ended else "") + (meant or f"it accepts {words}")
+    likely = _meant_hint(choices.values, value, is_past=bool(ended))
+    return (f"it was removed {ended}; " if ended else "") + (likely or f"it accepts {words}")
 
 
 def _meant_hint(known: Iterable[str], value: str, *, is_past: bool) -> str:
     """A question for the values that may have been meant by another one; '' where nobody can tell. `is_past`: it is
     one of an older version, which only another name of the same takes the place of.
     """
-    meant = meant_values([name for name in known if name != "None"], value)
-    if is_past and meant and similarities(value, meant)[meant[0]] < _NEAR_VALUE:
+    likely = meant_values([name for name in known if name != "None"], value)
+    if is_past and likely and similarities(value, likely)[likely[0]] < _NEAR_VALUE:
         return ""
-    return f"{_MEANT} {alternatives(meant)}?" if meant else ""
+    return f"{_MEANT} {alternatives(likely)}?" if likely else ""
 
 
 def meant_values(known: Sequence[str], value: str) -> list[str]:
@@ -400,7 +400,7 @@ def meant_values(known: Sequence[str], value: str) -> list[str]:
         if fitting:
             return sorted(fitting) if len(fitting) <= _MOST_MEANT and len(folded) > 1 else []
     near = [name for name, score in scores.items() if score >= _NEAR_VALUE]
-    # A value with more behind it: FLASH_ATTN_VLLM_V1.
+    # A value with more behind it, such as NAME_V1.
     begins = [name for name in names if re.match(rf"{re.escape(names[name])}[^a-z]", folded)]
     return near[:1] or sorted(begins, key=len)[-1:] or _far_value(scores, folded)
 
@@ -413,15 +413,15 @@ def _far_value(scores: Mapping[str, float], folded: str) -> list[str]:
     if best < _FAR_VALUE:
         return []
     shared = {name: shared_letters(folded, name.lower()) for name in scores}
-    meant = max((name for name in scores if scores[name] > best - _EQUAL), key=lambda name: shared[name])
-    least = max(shared[meant], _FEWEST_SHARED)
+    likely = max((name for name in scores if scores[name] > best - _EQUAL), key=lambda name: shared[name])
+    least = max(shared[likely], _FEWEST_SHARED)
     rivals = [
         name
         for name in scores
-        if name != meant
-        and (shared[name] > least or (shared[name] >= shared[meant] and scores[name] > scores[meant] - _RIVAL))
+        if name != likely
+        and (shared[name] > least or (shared[name] >= shared[likely] and scores[name] > scores[likely] - _RIVAL))
     ]
-    return [] if rivals else [meant]
+    return [] if rivals else [likely]
 
 
 def _ends_with(name: str, value: str) -> bool:
@@ -539,18 +539,14 @@ def value_instead(rules: OptionRules, name: str, value: str) -> str:
     takes where this one is none of them.
     """
     option, dot, _ = name.partition(".")
-    takes: Choices | NameList = (
-        rules.keys().get(f"{name}=", NameList()) if dot else rules.option_list.options[option].choices
-    )
-    known = [*(takes.names if isinstance(takes, NameList) else takes.values)]
-    if not value or not known or value in takes or "$(" in value:
+    choices, names = rules.option_list.options[option].choices, rules.keys().get(f"{name}=", NameList())
+    known = sorted(names.names) if dot else [*choices.values]
+    if not value or not known or value in (names if dot else choices) or "$(" in value:
         return f"{name} instead"
-    meant = meant_values(known, value)
-    return (
-        f"{name} {meant[0]} instead"
-        if len(meant) == 1
-        else f"{name} instead, which accepts {value_words(known, value)}"
-    )
+    likely = meant_values(known, value)
+    if len(likely) == 1:
+        return f"{name} {likely[0]} instead"
+    return f"{name} instead, which accepts {value_words(known, value)}"
 
 
 def value_words(known: Iterable[str], value: str = "", kind: str = "") -> str:
@@ -559,7 +555,8 @@ def value_words(known: Iterable[str], value: str = "", kind: str = "") -> str:
     """
     ordered = sorted(known, key=lambda name: (len(name) if name.isdigit() else 0, name))
     if len(ordered) > _MOST_VALUES and value:
-        alike = [name for name, score in similarities(value, ordered).items() if score >= _ALIKE]
+        scores = {} if value.isdigit() else similarities(value, ordered)
+        alike = [name for name, score in scores.items() if score >= _ALIKE]
         ordered = sorted(dict.fromkeys([*alike, *ordered]), key=lambda name: name != _AUTO)
     words = [f"'{name}'" for name in ordered if name != "None"]
     if len(words) > _MOST_VALUES:

@@ -104,8 +104,8 @@ def preset_facts(model_id: str) -> Mapping[str, object]:
     """The facts of our OpenModel with that modelID, and what the modelID itself says; empty without both."""
     name = _models_by_id().get(model_id)
     facts = map_at(preset(f"models/{name}").value, "spec", "facts") if name else {}
-    said = (map_at(row, "facts") for row in _named_rows() if fits(model_id, text_at(row, "models")))
-    return {**next(said, {}), **facts}
+    named = (map_at(row, "facts") for row in _named_rows() if fits(model_id, text_at(row, "models")))
+    return {**next(named, {}), **facts}
 
 
 @cache

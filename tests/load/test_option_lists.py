@@ -131,7 +131,7 @@ def test_a_version_between_two_is_the_older_one(version: str, nearest: str | Non
 
 
 @pytest.mark.parametrize(
-    ("version", "given", "taken"),
+    ("version", "value", "is_known"),
     [
         ("0.9", "Fast", False),
         ("0.9", "FAST", True),
@@ -141,12 +141,12 @@ def test_a_version_between_two_is_the_older_one(version: str, nearest: str | Non
         ("0.10", "faster", False),
     ],
 )
-def test_values_in_any_case_of_letters(version: str, given: str, taken: bool, tmp_path: Path) -> None:
+def test_values_in_any_case_of_letters(version: str, value: str, is_known: bool, tmp_path: Path) -> None:
     (tmp_path / "any.txt").write_text("versions 0.9 0.10\n--mode 1\n=--mode FAST slow @0.10.. ^\n")
     options = read_option_list(OptionListReader(), own(tmp_path, "any.txt"), version)
     assert options is not None
     choices = options.options["--mode"].choices
-    assert (given in choices) == taken
+    assert (value in choices) == is_known
     assert {*choices.values, *choices.later, *choices.earlier} == {"FAST", "slow"}
 
 

@@ -125,7 +125,7 @@ class Backend(enum.Enum):
 
 
 @pytest.mark.parametrize(
-    ("taken", "names"),
+    ("accepted", "names"),
     [
         ({"FAST", "SLOW"}, ("FAST", "SLOW")),
         ({"FAST", "SLOW", "auto"}, ("FAST", "SLOW", "auto")),
@@ -134,8 +134,8 @@ class Backend(enum.Enum):
         ({"FAST"}, ()),
     ],
 )
-def test_names_of_an_enum_that_are_taken(taken: set[str], names: tuple[str, ...]) -> None:
-    assert make_options.named_values(taken.__contains__, [Backend]) == names
+def test_names_of_an_enum_that_are_taken(accepted: set[str], names: tuple[str, ...]) -> None:
+    assert make_options.named_values(accepted.__contains__, [Backend]) == names
 
 
 def test_a_value_that_cannot_stand_in_a_list_leaves_the_option_without() -> None:
