@@ -9,6 +9,7 @@ from renderer.engines.rules.disk import in_gib, too_little_room
 from renderer.fit.weights import read_weights
 from renderer.kubernetes.json_values import text_at
 from renderer.resolve import app_annotations, model_cache, names
+from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
 
@@ -117,11 +118,9 @@ def unrestricted(base: AppBase) -> Iterator[Diagnostic]:
 @rule(of=AppBase, when=lambda base: len(base.weights) > 1)
 def shared_paths(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each further model whose weights are brought to the path of another one's."""
-    paths = [
-        weights.path
-        for weights in base.weights
-        if (weights.loader and not base.skip_loaders) or (weights.claim and not weights.cache_env)
-    ]
-    for weights in base.weights[1:]:
-        if paths.count(weights.path) > 1:
-            yield make_diagnostic("E289", weights.origin, path=weights.path, model=base.claim.main.name)
+    owners: dict[str, ClaimedModel] = {}  # by path the first model whose weights are brought there
+    for claimed, weights in zip(base.claim.models, base.weights, strict=False):
+        if (weights.loader and not base.skip_loaders) or (weights.claim and not weights.cache_env):
+            owner = owners.setdefault(weights.path, claimed)
+            if owner is not claimed:
+                yield make_diagnostic("E289", weights.origin, path=weights.path, model=owner.model.name)

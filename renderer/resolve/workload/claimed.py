@@ -158,7 +158,19 @@ def _read_sources(
         source, problems = find_weights(context, claimed.model)
         diagnostics.problems += problems
         sources += [source] if source else []
-    return tuple(sources)
+    return tuple(sources) if len(sources) < 2 else tuple(_apart(sources))
+
+
+def _apart(sources: Iterable[weight_sources.Weights]) -> Iterator[weight_sources.Weights]:
+    """The weights, where a single file of a claim that has the name of an earlier one lies in a folder of its model."""
+    models: dict[str, str] = {}  # by path the first model whose weights are there
+    for source in sources:
+        is_taken = models.setdefault(source.path, source.name) != source.name
+        if is_taken and source.claim and source.one_file and not source.files:
+            path = f"{weight_sources.MODELS_FOLDER}{source.name}/{source.path.rpartition('/')[2]}"
+            yield replace(source, path=path, host_path=path)
+        else:
+            yield source
 
 
 def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
