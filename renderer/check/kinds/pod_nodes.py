@@ -15,27 +15,19 @@ from renderer.fit.accelerator_types import INSTANCE_TYPE, AcceleratorTypes, know
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.pod_amounts import BILLION, format_amount, pod_amounts
 from renderer.kubernetes.workloads import containers
+from renderer.preset_tables import preset_table
 
 _TERMS: Path = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _GIBI = 2**30
 
 
-# The values of taints that a cloud gives its nodes, by their keys (GKE's pages on Spot VMs and TPUs, AKS's on spot node
-# pools).
-_TAINT_VALUES = {
-    "cloud.google.com/gke-spot": "true",
-    "cloud.google.com/gke-preemptible": "true",
-    "google.com/tpu": "present",
-    "kubernetes.azure.com/scalesetpriority": "spot",
-}
-
-
 def find_idle_tolerations(spec: Body) -> Iterator[Finding]:
     """Findings about tolerations of a taint that no node has: with no value, or another one than the cloud gives."""
+    known = map_at(preset_table("accelerator_types"), "taints")
     for i, toleration in enumerate(maps_at(spec, "tolerations")):
         key = text_at(toleration, "key")
-        if key in _TAINT_VALUES and text_at(toleration, "operator") in ("", "Equal"):
-            yield from idle_toleration(toleration, {_TAINT_VALUES[key]}, ("tolerations", i))
+        if key in known and text_at(toleration, "operator") in ("", "Equal"):
+            yield from idle_toleration(toleration, {text_at(known, key)}, ("tolerations", i))
 
 
 def idle_toleration(toleration: Body, values: Collection[str], path: Path) -> Iterator[Finding]:

@@ -47,7 +47,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "{option} replaces {path}, which passes the draft model to the engine",
         "set the draft model in your own file too, or leave it out",
     ),
-    "W235": Wording("{option}: {why}"),
+    "W235": Wording("{option}: {why}", "{hint}"),
     "W474": Wording(
         "{factors} makes each replica {hosts} hosts with {each} each{fit}",
         "for one host {remedy}; if several hosts are meant, write hosts: {meant} beside it",
@@ -247,7 +247,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "{hint}",
     ),
     "E495": Wording(
-        "the {probe} asks by {asked}, but {name} answers by {scheme} alone: no such probe succeeds",
+        "{ask}, but {name} answers by {scheme} alone: no such probe succeeds",
         "{hint}",
     ),
     "W495": Wording(

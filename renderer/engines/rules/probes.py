@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, listed, make_diagnostic, rule
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import option_variable, table_entry
 from renderer.engines.running_engine import RunningEngine
@@ -44,8 +44,8 @@ def _may_have_scheme(running: RunningEngine) -> bool:
 
 @rule(of=RunningEngine, when=_may_have_scheme)
 def other_scheme(running: RunningEngine) -> Iterator[Diagnostic]:
-    """An error for each probe by HTTPS of an engine without certificates, and by HTTP of one that answers by HTTPS
-    alone: the connection fails, and so does the probe.
+    """An error for the probes by HTTPS of an engine without certificates, and by HTTP of one that answers by HTTPS
+    alone: the connection fails, and so does the probe. Those that have no place of their own are told together.
     """
     scheme, number = _served_scheme(running), running.port()
     if not scheme or not number:
@@ -54,6 +54,7 @@ def other_scheme(running: RunningEngine) -> Iterator[Diagnostic]:
     ports: dict[str, object] = {text_at(port, "name"): port.get("containerPort") for port in container.ports}
     beside = [body for body in running.pod.containers if body.name != container.name]
     others = [port.get("containerPort") for body in beside for port in body.ports]
+    failing: dict[Origin, list[str]] = {}
     for field, probe in _probes(running).items():
         handler = map_at(probe, "httpGet")
         target, asked_scheme = handler.get("port"), text_at(handler, "scheme") or _PLAIN
@@ -63,11 +64,16 @@ def other_scheme(running: RunningEngine) -> Iterator[Diagnostic]:
         option = next(written_options(line.engine.style, line.written, _tls_options(running)), None)
         written = option.origin if option else line.shared.where()
         if origin := running.origin_of((*running.path, field, "httpGet", "scheme")) or written:
-            hint = "write scheme: HTTPS in httpGet" if scheme == _SECURE else "leave scheme: HTTPS out of httpGet"
-            if scheme == _PLAIN and (options := texts_at(table_entry(line.backend), _TLS)):
-                hint += f", or start the engine with {' and '.join(options)}"
-            words = {"probe": field, "asked": asked_scheme, "name": line.subject.name, "scheme": scheme, "hint": hint}
-            yield make_diagnostic("E495", origin, **words)
+            failing.setdefault(origin, []).append(field)
+    hint = "write scheme: HTTPS in httpGet" if scheme == _SECURE else "leave scheme: HTTPS out of httpGet"
+    if scheme == _PLAIN and (options := texts_at(table_entry(line.backend), _TLS)):
+        hint += f", or start the engine with {' and '.join(options)}"
+    unanswered = _PLAIN if scheme == _SECURE else _SECURE
+    for origin, fields in failing.items():
+        ask = f"the {listed(fields)} {'ask' if len(fields) > 1 else 'asks'} by {unanswered}"
+        of_each = " of each, in podTemplate" if len(fields) > 1 and scheme == _SECURE else ""
+        words = {"ask": ask, "name": line.subject.name, "scheme": scheme, "hint": hint + of_each}
+        yield make_diagnostic("E495", origin, **words)
 
 
 def _tls_options(running: RunningEngine) -> tuple[str, ...]:

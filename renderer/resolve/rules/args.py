@@ -181,9 +181,10 @@ def reserved_options(
     style: Dialect, rules: Mapping[str, ReservedOption], args: Sequence[str], origin: Origin
 ) -> Iterator[Diagnostic]:
     """An error or a warning for each reserved option. `rules`: by the option's name."""
+    warned: set[str] = set()  # of several options for one thing, the first is told
     for i, token in enumerate(args):
         rule = rules.get(style.name(token))
-        if rule is None:
+        if rule is None or rule.reason in warned:
             continue
         has_value = "=" in token and style.kind != "exact"
         value = token.partition("=")[2] if has_value else "".join(args[i + 1 : i + 2])
@@ -191,7 +192,9 @@ def reserved_options(
             continue
         option = token.partition("=")[0] + (f" {value}" if rule.values else "")
         if rule.warns:
-            yield make_diagnostic("W235", origin.at(i), option=option, why=rule.reason)
+            why, _, hint = rule.reason.partition("; ")
+            warned |= {rule.reason} if hint else set()
+            yield make_diagnostic("W235", origin.at(i), option=option, why=why, hint=hint)
         else:
             yield make_diagnostic("E406", origin.at(i), option=option, hint=rule.reason)
 
