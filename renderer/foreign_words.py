@@ -80,6 +80,11 @@ def option_hint(option: str) -> str:
     return next((str(row["say"]) for row in preset_table(_NAME)["options"] if option in row["words"]), "")
 
 
+def option_words() -> list[str]:
+    """The options of other programs that have a hint."""
+    return [word for row in preset_table(_NAME)["options"] for word in row["words"]]
+
+
 def object_hint(kind: str, file: str) -> str:
     """How llmaz gets its input from an object of others; '' for an unknown kind."""
     return str(_filled(preset_table(_NAME)["objects"].get(kind, ""), {"file": file}))

@@ -6,6 +6,7 @@ fast.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -21,6 +22,8 @@ _EPILOG = (
     "lost or unexplained (adopt, diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
     + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
+_MISSPELT = 2  # letters by which a misspelt word differs
+_SHORT = 4  # letters of words of which one alone may be wrong
 _COMMANDS = {  # command → module and function
     "init": "init.init",
     "render": "render.render",
@@ -51,15 +54,21 @@ class Commands(Group):
         return sorted(_COMMANDS)
 
     def invoke(self, context: click.Context) -> object:
-        """Runs the command. Raises UsageError for an option that it does not have, with what does that."""
+        """Runs the command. Raises UsageError for an option that it does not have, with what does that, and for a value
+        that an option does not take, with the one that is meant.
+        """
         try:
             return super().invoke(context)
         except click.NoSuchOption as error:
-            from renderer.foreign_words import option_hint  # few runs need it
-
-            if error.possibilities or not (hint := option_hint(error.option_name)):
-                raise
-            raise click.UsageError(f"No such option '{error.option_name}': {hint}", error.ctx) from None
+            hint = _option_hint(error.option_name, list(error.possibilities or ()))
+            what = f"No such option '{error.option_name}'{f': {hint}' if hint else '.'}"
+            raise click.UsageError(what, error.ctx) from None
+        except click.BadParameter as error:
+            known = getattr(error.param and error.param.type, "choices", ())
+            match = re.match(r"'([^']*)' is not one of", error.message)
+            if match and (name := _meant_choice(match[1].lower(), [str(choice) for choice in known])):
+                raise click.BadParameter(f"{error.message} Did you mean '{name}'?", error.ctx, error.param) from None
+            raise
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """The command of that name; None for an unknown name."""
@@ -68,6 +77,32 @@ class Commands(Group):
         module, _, function = _COMMANDS[name].partition(".")
         command: click.Command = getattr(import_module(f"renderer.cli.{module}"), function)
         return command
+
+
+def _option_hint(option: str, near: Sequence[str]) -> str:
+    """What does what an option does elsewhere, or the option that is spelt nearly so; '' where nobody knows. `near`:
+    options of the command that are spelt alike.
+    """
+    from renderer.foreign_words import option_hint, option_words  # few runs need them
+    from renderer.text.suggestions import within_letters
+
+    if hint := option_hint(option):
+        return hint
+    if close := within_letters(option, near, _MISSPELT):
+        return f"did you mean '{close}'?"
+    long_words = [word for word in option_words() if word.startswith("--")]
+    return "" if near else option_hint(within_letters(option, long_words, _MISSPELT))
+
+
+def _meant_choice(word: str, known: Sequence[str]) -> str:
+    """The value that a word abbreviates (`md`, `mark`) or misspells; '' for none, and for several."""
+    from renderer.text.suggestions import within_letters
+
+    short = re.compile(".*".join(map(re.escape, word)))
+    abbreviated = [name for name in known if word and short.match(name)]
+    if len(abbreviated) == 1:
+        return abbreviated[0]
+    return within_letters(word, known, _MISSPELT if len(word) > _SHORT else 1)
 
 
 @click.group(

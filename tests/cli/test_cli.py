@@ -142,10 +142,23 @@ def test_a_model_with_vllm_needs_neither_jinja_nor_pyyaml(tmp_path: Path) -> Non
     assert set(run.stdout.split()) & {"jsonschema_rs", "yaml", "jinja2"} == {"jsonschema_rs"}
 
 
-def test_an_option_that_is_misspelt_is_near_to_others(llmaz: Llmaz) -> None:
-    assert llmaz("render", "--outpt", "x").err.endswith(
-        "No such option '--outpt'. (Did you mean one of: '--output', '--stdout'?)\n"
-    )
+@pytest.mark.parametrize(
+    ("args", "end"),
+    [
+        ("render --outpt x", "No such option '--outpt': did you mean '--output'?"),
+        (
+            "validate --enviroment prod",
+            "No such option '--enviroment': --env NAME chooses an environment of RenderConfig",
+        ),
+        ("render --quiet", "No such option '--quiet'."),
+        ("diff --format md", "'md' is not one of 'text', 'markdown', 'json'. Did you mean 'markdown'?"),
+        ("diff --format jsn", "'jsn' is not one of 'text', 'markdown', 'json'. Did you mean 'json'?"),
+        ("init --ci githab", "'githab' is not one of 'github', 'gitlab', 'none'. Did you mean 'github'?"),
+        ("init --ci jenkins", "'jenkins' is not one of 'github', 'gitlab', 'none'."),
+    ],
+)
+def test_an_option_or_value_that_is_misspelt_is_near_to_one(args: str, end: str, llmaz: Llmaz) -> None:
+    assert llmaz(*args.split()).err.splitlines()[-1].endswith(end)
 
 
 @pytest.mark.parametrize(
