@@ -25,5 +25,5 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
     origins = plan.origins()
     return {
         **name_origins(plan.origin),
-        **{("data", key): origins["config", key] for key in plan.config if ("config", key) in origins},
+        **{("data", *path[1:]): origin for path, origin in origins.items() if path[0] == "config"},
     }

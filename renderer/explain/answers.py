@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -33,6 +33,7 @@ class AnswerBlock(Struct, frozen=True):
     path: Path  # of the field, () for the object
     value: object
     leaves: tuple[tuple[Path, object, Reason], ...]  # path in the object, value and reason of each leaf
+    lines: Mapping[tuple[Path, int], Reason] = {}  # of texts of which single lines have reasons of their own, from 0
 
 
 class Answers(Struct, frozen=True):
@@ -70,7 +71,22 @@ def answer_block(reasons: ReasonFinder, rendered: RenderedObject, path: Path, sh
         located_reasons.append(
             (leaf_path, leaf, reason if show else _without_secrets(reason, rendered.body, leaf_path, leaf != hidden))
         )
-    return AnswerBlock(rendered, path, value, tuple(located_reasons))
+    lines = {
+        (leaf_path, i): by if show else _without_secrets(by, rendered.body, leaf_path, hidden=False)
+        for leaf_path, leaf in leaves(value, path)
+        for i in range(leaf.count("\n") if isinstance(leaf, str) else 0)
+        if (by := reasons.of_line(rendered, leaf_path, i))
+    }
+    return AnswerBlock(rendered, path, value, tuple(located_reasons), lines)
+
+
+def line_block(block: AnswerBlock, line: int) -> AnswerBlock:
+    """The answer about a line, from 0, of the text that a block is about; that of the whole where nobody knows more."""
+    reason = block.lines.get((block.path, line))
+    if reason is None:
+        return block
+    text = str(block.value).splitlines()[line]
+    return replace(block, value=text, leaves=((block.path, text, reason),), lines={})
 
 
 def _value_at(value: Any, path: Path) -> Any:

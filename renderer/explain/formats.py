@@ -52,17 +52,17 @@ def _listing(block: AnswerBlock) -> str:
 def _line_reasons(block: AnswerBlock, text: str) -> dict[int, Reason]:
     """The reason of each line, from 0; lines of non-empty maps and lists have none."""
     (document,), _ = yamlio.parse("", text.encode())
-    starts = {document.locate(path[len(block.path) :])[0] - 1: reason for path, _, reason in block.leaves}
+    starts = {document.locate(path[len(block.path) :])[0] - 1: (path, reason) for path, _, reason in block.leaves}
     reasons: dict[int, Reason] = {}
     lines = text.split("\n")
-    for start, reason in starts.items():
+    for start, (path, reason) in starts.items():
         reasons[start] = reason
         if lines[start].rstrip("-+2").endswith("|"):  # a text of several lines
             indent = len(lines[start]) - len(lines[start].lstrip())
             for i in range(start + 1, len(lines)):
                 if lines[i].strip() and len(lines[i]) - len(lines[i].lstrip()) <= indent:
                     break
-                reasons[i] = reason
+                reasons[i] = block.lines.get((path, i - start - 1), reason)
     return reasons
 
 

@@ -111,6 +111,12 @@ class ReasonFinder:
         words = self._words(rendered, path, match.value) if match.how == FILLED else ()
         return Reason(match.how, place, text if match.how == MADE else "", listed, words)
 
+    def of_line(self, rendered: RenderedObject, path: Path, line: int) -> Reason | None:
+        """Who made a line, from 0, of the text at this path; None where nobody knows more than of the whole text."""
+        origin = self._origins(rendered).get((*path, line))
+        located = self._locate(origin) if origin else None
+        return Reason(MADE, self._place(located[0])) if located else None
+
     def _words(self, rendered: RenderedObject, path: Path, template: str) -> tuple[tuple[str, InputLine | None], ...]:
         """The words of a template, and what they are made of."""
         words = []

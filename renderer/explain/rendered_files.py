@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from renderer import load, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, RenderError, dotted, make_diagnostic
-from renderer.explain.answers import Answers, answer_block, find_objects
+from renderer.explain.answers import Answers, answer_block, find_objects, line_block
 from renderer.explain.question import APPS, Question, names_of_item
 from renderer.explain.reasons import ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
@@ -76,6 +76,8 @@ def answer_file(place: FilePlace, options: RenderOptions, show: bool = False) ->
         document, field = document_field
         rendered = _object_of(run, place, document)
         block = answer_block(reasons, rendered, _current_path(place, document.value, rendered, field), show)
+        if isinstance(block.value, str) and (line := _line_of_text(place, document, field)) >= 0:
+            block = line_block(block, line)
         return Answers((block,), bool(field), _stale(place, not _is_same(document, rendered)))
     objects = [(document, _object_of(run, place, document)) for document in documents]
     blocks = tuple(answer_block(reasons, rendered, (), show) for _, rendered in objects)
@@ -179,6 +181,11 @@ def _document_at(place: FilePlace, data: bytes, documents: list[Document]) -> tu
     fields = ((document, path) for document in documents for path in _paths(document.value))
     *_, field = (field for field in fields if field[0].locate(field[1], key=True)[0] <= number)
     return field
+
+
+def _line_of_text(place: FilePlace, document: Document, field: Path) -> int:
+    """Which line of the text of several that a field has, from 0, the place's line is; -1 for the field's own."""
+    return int(place.line) - document.locate(field, key=True)[0] - 1
 
 
 def _paths(value: object, path: Path = ()) -> Iterator[Path]:

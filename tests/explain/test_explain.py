@@ -55,6 +55,8 @@ GOLDENS = {
     "hand-written.txt": ("service-leader-worker", "lws/group"),
     "kv-cache.txt": ("kv-cache-offloading", "lws/vllm-files"),
     "loader.txt": ("source-s3", "lws/folder"),
+    "models-file.txt": ("example-several-models", "configmap/router-config"),
+    "models-metrics.txt": ("llamacpp-router", "podmonitor/router"),
     "model.txt": ("flavors-inftyai", "lws/llm/two-flavors"),
     "field-further-in.txt": ("example-hpa", "chat.behavior.scaleDown"),
     "override.txt": ("example-quickstart", "chat.schedulerName --set schedulerName=volcano"),

@@ -166,6 +166,17 @@ def test_a_text_of_several_lines(folder: Path, llmaz: Llmaz) -> None:
     assert count
 
 
+def test_a_line_of_a_file_of_models(folder: Path, llmaz: Llmaz) -> None:
+    """It is of the option that stands in it."""
+    shutil.copytree(INPUTS["example-several-models"], folder, dirs_exist_ok=True)
+    assert llmaz("render").code == 0
+    file = folder / "rendered" / "llm" / "router.yaml"
+    done = llmaz("explain", f"{file}:{line_of(file, 'parallel = 8')}")
+    assert "data[models.ini]: parallel = 8\n\nmade of router.yaml:14:16: spec.modelClaims.models[1].args[0]" in done.out
+    done = llmaz("explain", f"{file}:{line_of(file, 'load-on-startup = true')}")
+    assert "router.yaml:12:18: spec.modelClaims.models[0].preload" in done.out
+
+
 def test_a_stale_file(chat: Path, folder: Path, llmaz: Llmaz) -> None:
     """The answer is about the same field as it is now; lists go by the names of their items."""
     number = line_of(chat, "- name: model-runner")

@@ -36,6 +36,18 @@ OWN_ENVS = ("leaderEnvs", "workerEnvs")
 """The keys of `spec.workload` with the variables of leaders or workers alone."""
 
 
+class ModelFile(Struct, frozen=True):
+    """A file beside the command line."""
+
+    path: str
+    lines: Sequence[tuple[str, Origin]]  # each with what it is of
+
+    @property
+    def text(self) -> str:
+        """What stands in it."""
+        return "".join([f"{line}\n" for line, _ in self.lines])
+
+
 class EngineProcess(Struct, frozen=True):
     """The command line of a runner: arguments, environment, and the size of shared memory."""
 
@@ -50,7 +62,7 @@ class EngineProcess(Struct, frozen=True):
     merged_env: MergedEntries
     user_env: Sequence[ValueLayer]  # variables of users as they are written
     shared_memory: str  # '' for none
-    model_file: tuple[str, str] | None = None  # path and text of a file with options of several models
+    model_file: ModelFile | None = None  # with the options of several models
 
     @property
     def app(self) -> App:

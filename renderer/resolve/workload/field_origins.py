@@ -11,6 +11,7 @@ preset's templates), `annotations`.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from renderer.api import App
@@ -99,6 +100,9 @@ def _template_origins(scaling: PlannedScaling) -> _Origins:
     yield from ((("config", file.key), file.origin) for file in run.engine.files if file.when(run.words))
     if (template := run.chat_template) and template.file:
         yield ("config", chat_template.KEY), template.source
+    if models := scaling.planned.command.model_file:
+        key = posixpath.basename(models.path)
+        yield from ((("config", key, i), origin) for i, (_, origin) in enumerate(models.lines))
     if form := run.multi_host:  # the command and the probes of all pods that answer
         for head in runner, (*_TEMPLATE, *_RUNNER):
             if form.command:

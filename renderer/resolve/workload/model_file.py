@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import option_names
-from renderer.resolve import tasks
+from renderer.resolve import claims, tasks
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import RunnerSize
-from renderer.resolve.workload.engine_process import EngineProcess
+from renderer.resolve.workload.engine_process import EngineProcess, ModelFile
 from renderer.resolve.workload.engine_run import EngineChoice, EngineRun, MainModel, run_engine
 
 _ALL = "*"  # the section of what all models share
@@ -82,7 +82,7 @@ def server_process(process: EngineProcess, sections: Sequence[ModelSection]) -> 
         form=form,
         user_options=frozenset(),
         left_out=(),
-        model_file=(path, _text(run, sections)),
+        model_file=ModelFile(path, tuple(_lines(run, sections))),
     )
 
 
@@ -105,22 +105,33 @@ def _options(process: EngineProcess) -> Iterator[FileOption]:
         yield FileOption(option, values, origin)
 
 
-def _text(run: EngineRun, sections: Sequence[ModelSection]) -> str:
-    """The text of the file."""
-    pairs = [{option.key: " ".join(option.values) or _ON for option in section.options} for section in sections]
-    shared = {key: value for key, value in pairs[0].items() if all(other.get(key) == value for other in pairs)}
-    preload = run.engine.spec["models"]["file"].get("preload", "")
-    parts = [_section(_ALL, shared)]
+def _lines(run: EngineRun, sections: Sequence[ModelSection]) -> Iterator[tuple[str, Origin]]:
+    """The lines of the file, and what each is of."""
+    pairs = [
+        {option.key: (" ".join(option.values) or _ON, option.origin) for option in section.options}
+        for section in sections
+    ]
+    first, *others = pairs
+    shared = {
+        key: value
+        for key, value in first.items()
+        if all(key in other and other[key][0] == value[0] for other in others)
+    }
+    preload, app = run.engine.spec["models"]["file"].get("preload", ""), run.base.app
+    yield from _section(_ALL, shared, claims.claim_origin(app))
     for section, own in zip(sections, pairs, strict=True):
+        origin = app.origin(*section.main.claimed.path)
         left = {key: value for key, value in own.items() if key not in shared}
         if preload and section.main.preload:
-            left[preload] = _ON
-        parts.append(_section(section.main.claimed.model.name, left))
-    return "\n".join(parts)
+            left[preload] = _ON, app.origin(*section.main.claimed.path[:-1], "preload")
+        yield "", origin
+        yield from _section(section.main.claimed.model.name, left, origin)
 
 
-def _section(name: str, pairs: Mapping[str, str]) -> str:
-    return "".join([f"[{name}]\n", *(f"{key} = {value}\n" for key, value in pairs.items())])
+def _section(name: str, pairs: Mapping[str, tuple[str, Origin]], origin: Origin) -> Iterator[tuple[str, Origin]]:
+    yield f"[{name}]", origin
+    for key, (value, value_origin) in pairs.items():
+        yield f"{key} = {value}", value_origin
 
 
 def unwritable(value: str) -> str:

@@ -118,7 +118,8 @@ def image_security(run: EngineRun) -> SecuritySpec:
 def _prepare(command: EngineProcess) -> Preparation:
     run = command.run
     config, app = run.base.context.inputs.config, run.base.app.name
-    setup = preparation.prepare(config, app, run.engine, run.words, run.chat_template, command.model_file)
+    models = (command.model_file.path, command.model_file.text) if command.model_file else None
+    setup = preparation.prepare(config, app, run.engine, run.words, run.chat_template, models)
     if not run.offloading:
         return setup
     mounts, volumes = kv_offloading.tier_mounts(run.offloading), kv_offloading.tier_volumes(run.offloading)
