@@ -22,7 +22,12 @@ from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.hub_token import HubToken, default_token
-from renderer.adopt.kept_command import kept_runtime, options_of_preset, picked_engine
+from renderer.adopt.kept_command import (
+    kept_runtime,
+    named_as_a_whole,
+    options_of_preset,
+    picked_engine,
+)
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.kustomize_changes import tell_kustomize_changes
 from renderer.adopt.llmaz_kinds import ConvertedObject
@@ -357,9 +362,13 @@ class _Run:
         """The BackendRuntime of a command line that stays as it is, which a note tells."""
         container = adopted.container
         options = ", ".join(options_of_preset(container))
-        more = f"; with a version that is known, the preset would set {options} too" if options else ""
+        names = named_as_a_whole(container)
+        more = f"; with a version that is known, the preset would set {options} too" if options and not names else ""
+        hint = f"where you know the version, use the preset: backendName: {container.backend}, with that version"
+        if names:
+            hint = f"for the preset, write the OpenModel's source, and take {' and '.join(names)} out of the ConfigMap"
         origin = adopted.workload.engine_origin_of((*container.path, "image"))
-        diagnostics.add("N955", origin, why=adopted.keep_reason, more=more, backend=container.backend)
+        diagnostics.add("N955", origin, why=adopted.keep_reason, more=more, hint=hint)
         comments: dict[Path, str] = {("spec", "image"): f"{_KEPT}: {adopted.keep_reason}."}
         name = self.runtime_names.take(adopted.takeover.name)
         return CommentedBody(kept_runtime(container, name, adopted.loaded_path), comments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.container_engine import RecognisedEngine, recognise
 from renderer.engines.dialect import Dialect
-from renderer.engines.handwritten_command import Word, common_entry, table_entry
+from renderer.engines.handwritten_command import Word, common_entry, option_variable, table_entry
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
 from renderer.kubernetes.variable_references import fill_in, plain_variables, references
 
@@ -43,6 +43,7 @@ class AdoptedContainer(Struct, frozen=True):
     first_model: str  # the model that stands first, '' for none
     values: Mapping[str, str]  # of the variables that have one
     used_variables: frozenset[str]  # variables whose values stand in the command line
+    variables_origin: Origin
 
     @property
     def backend(self) -> str:
@@ -70,9 +71,25 @@ class AdoptedContainer(Struct, frozen=True):
         return frozenset(style.name(option) or option for option in self.entry.get(field) or ())
 
     def value_of(self, field: str) -> EngineOption | None:
-        """The last option of such a field; None without one."""
+        """The last option of such a field, or the variable that says it where none does; None without one."""
         names = self.option_names(field)
-        return next((option for option in reversed(self.options) if option.name in names), None)
+        option = next((option for option in reversed(self.options) if option.name in names), None)
+        return option or next(self._variable_options(field), None)
+
+    def variables_of(self, field: str) -> frozenset[str]:
+        """The variables that say the options of such a field; none for an engine without variables for options."""
+        return frozenset(name for _, name in self._variables(field))
+
+    def _variables(self, field: str) -> Iterator[tuple[str, str]]:
+        """The options of such a field, each with its variable."""
+        for option in self.entry.get(field) or ():
+            if option.startswith("--") and (name := option_variable(self.entry, option)):
+                yield option, name
+
+    def _variable_options(self, field: str) -> Iterator[EngineOption]:
+        for option, name in self._variables(field):
+            if name in self.values:
+                yield EngineOption(option, (), (self.values[name],), self.variables_origin)
 
 
 def find_engine(
@@ -124,6 +141,7 @@ def _read_container(
         first_model=recognised.command.first_model.text if recognised.command.first_model else "",
         values=values,
         used_variables=frozenset(values.keys() & {*references(body)}),
+        variables_origin=workload.engine_origin_of((*path, "env" if "env" in body else "envFrom")),
     )
 
 

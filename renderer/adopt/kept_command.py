@@ -37,6 +37,8 @@ def why_kept(workload: ServingWorkload, container: AdoptedContainer, template: B
         return ""
     if is_rendered(template) and workload.annotations.get(wellknown.BACKEND) == name:
         return ""
+    if names := named_as_a_whole(container):
+        return f"a ConfigMap as a whole gives it {' and '.join(names)}, which the preset's command does not replace"
     image = text_at(container.body, "image")
     if not container.recognised.is_own_image:
         return f"the image '{image}' is neither of the project of {name} nor a mirror of it"
@@ -46,6 +48,12 @@ def why_kept(workload: ServingWorkload, container: AdoptedContainer, template: B
     if list_path(engine.runtime.spec["engine"]) and (rules is None or rules.is_beyond):
         return f"the options of {name} {engine.version} are not known"
     return ""
+
+
+def named_as_a_whole(container: AdoptedContainer) -> list[str]:
+    """The variables of a hub's repository that come with all of a ConfigMap, and so would come into the new pods."""
+    own = {text_at(variable, "name") for variable in maps_at(container.body, "env")}
+    return sorted((container.variables_of("hubRepository") & container.values.keys()) - own)
 
 
 def kept_runtime(container: AdoptedContainer, name: str, loaded_path: str) -> dict[str, Any]:

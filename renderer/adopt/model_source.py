@@ -140,9 +140,10 @@ def _missing_sources(workload: ServingWorkload, container: AdoptedContainer, tex
     """The ConfigMaps and Secrets that variables of the container, or those that a text names, are from, and that are
     not known.
     """
+    named = {*(container.entry.get("weightsVariables") or ()), *container.variables_of("hubRepository")}
     for entry in maps_at(container.body, "env"):
         variable = text_at(entry, "name")
-        if f"$({variable})" in text or (not text and variable in (container.entry.get("weightsVariables") or ())):
+        if f"$({variable})" in text or (not text and variable in named):
             for kind, key in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")):
                 if (name := text_at(entry, "valueFrom", key, "name")) and name not in workload.config_maps:
                     yield f"{kind} '{name}'"

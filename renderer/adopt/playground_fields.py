@@ -223,9 +223,7 @@ def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: B
 def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOption]:
     """The options that the rendered command line does not have, or has with another value."""
     container = adopted.container
-    derived = [field for field in _DERIVED if field != "downloadTo" or not adopted.weights.keeps_cache]
-    derived += _moved_fields(adopted)
-    dropped = frozenset[str]().union(*map(container.option_names, derived))
+    dropped = frozenset[str]().union(*map(container.option_names, _derived_fields(adopted)))
     engine = container.engine.engine
     rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
     rendered_values = {option.name: option.values for option in rendered}
@@ -238,6 +236,12 @@ def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOptio
         if option.name in rendered_values and _same_values(option.values, rendered_values[option.name]):
             continue
         yield option
+
+
+def _derived_fields(adopted: AdoptedWorkload) -> list[str]:
+    """The fields of presets/engine_commands.yaml whose options the Playground does not have: others say them."""
+    derived = [field for field in _DERIVED if field != "downloadTo" or not adopted.weights.keeps_cache]
+    return [*derived, *_moved_fields(adopted)]
 
 
 def _is_in_variable(container: AdoptedContainer, option: EngineOption) -> bool:
@@ -286,7 +290,15 @@ def _own_variables(
 ) -> Iterator[Body]:
     """The variables that the rendered container does not have, without the hub's token and what options say now."""
     container, entry = adopted.container, adopted.container.entry
-    unread = {*(entry.get("weightsVariables") or ()), *(entry.get("portVariables") or ()), entry.get("hostVariable")}
+    said = [
+        field for field in _derived_fields(adopted) if field not in ("port", "host")
+    ]  # which have keys of their own
+    unread: set[str] = {name for field in said for name in container.variables_of(field)}
+    unread |= {
+        *(entry.get("weightsVariables") or ()),
+        *(entry.get("portVariables") or ()),
+        entry.get("hostVariable") or "",
+    }
     rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
     for variable in maps_at(container.body, "env"):
         name = text_at(variable, "name")

@@ -66,7 +66,7 @@ ADOPTION: Final[dict[str, Wording]] = {
     "W951": Wording("{what} is lost: {why}", "before the move, fix what needs it"),
     "N955": Wording(
         "{why}, so its command line stays as it is{more}",
-        "where you know the version, use the preset: backendName: {backend}, with that version",
+        "{hint}",
     ),
     "W952": Wording(
         "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has only one",

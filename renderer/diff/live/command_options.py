@@ -34,6 +34,7 @@ class ContainerCommand(Struct, frozen=True):
     repeats: bool  # whether an option is given several times
     port: int | None
     model_option: str  # the name under which `options` has the model
+    variables: Mapping[str, str]  # those whose values are known
 
     @property
     def backend(self) -> str:
@@ -111,6 +112,7 @@ def read_command(
         any(len(values) > 1 for values in occurrences.values()),
         line.port if line.ports else usual_port(entry, variables, is_own_image=recognised.is_own_image),
         model_option,
+        variables,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from renderer.diff.live.counterparts import parents
 from renderer.diff.live.differing_field import DifferingField
-from renderer.engines.handwritten_command import common_entry, table_entry
+from renderer.engines.handwritten_command import common_entry, option_variable, table_entry
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.variable_references import plain_variables
@@ -19,6 +19,8 @@ _TOOLS: Final = (
     *("meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/"),
     *("helm.toolkit.fluxcd.io/", "app.kubernetes.io/managed-by"),
 )
+_LOADED: Final = ("hubRepository", "hubFile", "revision")  # fields of presets/engine_commands.yaml
+_LOADER_WORDS: Final = ("MODEL_ID", "MODEL_FILENAME", "REVISION")
 _OPERATOR_GROUP: Final = "inference.llmaz.io/"
 
 
@@ -102,7 +104,7 @@ def is_in_arguments(differing: DifferingField) -> bool:
 
 
 def is_in_command_line(differing: DifferingField) -> bool:
-    """A variable by which the engine of theirs knows its weights, host or port, which ours says in options."""
+    """A variable by which the engine of theirs knows its weights, name, host or port, which ours says in options."""
     pods, name = differing.pods, _variable(differing)
     if not name or not pods or not differing.commands:
         return False
@@ -110,6 +112,8 @@ def is_in_command_line(differing: DifferingField) -> bool:
     if name in theirs.port_variables:
         return theirs.port is not None and str(theirs.port) in str(differing.value)
     entry = table_entry(ours.backend)
+    if options := [option for option in ours.naming_options if option_variable(entry, option) == name]:
+        return differing.value in [ours.options.get(ours.style.name(option)) for option in options]
     if name == entry.get("hostVariable"):
         return any(ours.style.name(option) in ours.options for option in entry.get("host") or ())
     if name not in (entry.get("weightsVariables") or ()):
@@ -192,11 +196,19 @@ def has_revision(differing: DifferingField) -> bool:
 
 
 def is_loaded_model(differing: DifferingField) -> bool:
-    """The option of a model or file that a new loader loads."""
-    if not differing.dropped or not differing.option or not differing.pods or differing.pods.theirs.loaders:
+    """The option or variable of a model, revision or file that a new loader loads."""
+    if not differing.dropped or not differing.pods or differing.pods.theirs.loaders or not differing.commands:
         return False
+    theirs, entry = differing.commands[0], table_entry(differing.commands[1].backend)
+    value: object = differing.value if differing.option else None
+    if differing.field[:1] == ("env",) and not differing.option:
+        name = differing.field[1][1:-1]
+        options = [option for field in _LOADED for option in entry.get(field) or ()]
+        is_said = name in {*(entry.get("weightsVariables") or ()), *(option_variable(entry, word) for word in options)}
+        value = theirs.variables.get(name) if is_said else None
     variables = [plain_variables(loader) for loader in differing.pods.ours.loaders]
-    return differing.value in {loaded.get(name) for loaded in variables for name in ("MODEL_ID", "MODEL_FILENAME")}
+    words = _LOADER_WORDS[:2] if differing.option else _LOADER_WORDS  # an option of a revision has a rule of its own
+    return value is not None and value in {loaded.get(name) for loaded in variables for name in words}
 
 
 def is_repeated(differing: DifferingField) -> bool:

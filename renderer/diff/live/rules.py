@@ -283,7 +283,7 @@ EXPLANATIONS: Final = (
         EQUAL,
         "The loader loads this model or file, which the engine opens.",
         equal_fields.is_loaded_model,
-        of=OPTION_OF_ENGINE,
+        of=ENGINE,
         side=THEIRS,
         ground="The engine opens the path to which the loader has loaded it.",
     ),
