@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from renderer.diagnostics import Diagnostic
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
@@ -14,18 +15,22 @@ from renderer.resolve.model_cache import fitting_name
 from renderer.resolve.pod import cache_containers, loaders
 from renderer.resolve.pod.hardening import SECCOMP, group_security, harden, leave_ids
 from renderer.resolve.pod.loaders import SHELL
+from renderer.resolve.rules.models import small_claims
 from renderer.resolve.weight_sources import ModelCache, Weights
 from renderer.resolve.workload.run_context import find_loader, find_weights
 
 
-def cache_plans(context: RunContext, needs: Iterable[CacheNeed]) -> list[SharedPlan]:
-    """One for each model and namespace that needs a filled claim."""
-    plans = []
+def cache_plans(context: RunContext, needs: Iterable[CacheNeed], problems: list[Diagnostic]) -> list[SharedPlan]:
+    """One for each model and namespace that needs a filled claim. Adds what is wrong with their sizes to `problems`."""
+    plans, claims = [], []
     for need in needs:
-        weights = find_weights(context, context.inputs.models[need.model])[0]
+        model = context.inputs.models[need.model]
+        weights = find_weights(context, model)[0]
         if weights and weights.cache:
             plan = _cache_plan(context, need, weights, weights.cache)
             plans.append(SharedPlan(need.namespace, part=f"{need.model}.cache", cache=plan))
+            claims.append((model, weights))
+    problems += small_claims(claims)
     return plans
 
 

@@ -43,7 +43,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     plans = [
         *([_cluster_plan(models, gateways)] if models or gateways else []),
         *_namespace_plans(context, needs, gateways),
-        *fill_jobs.cache_plans(context, needs_of(CacheNeed, needs)),
+        *fill_jobs.cache_plans(context, needs_of(CacheNeed, needs), diagnostics.problems),
         *_plan_packed_routes(context, needs_of(PackedRule, needs), diagnostics),
     ]
     return plans, diagnostics.problems

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, suggestion
 from renderer.engines.rules.disk import in_gib, too_little_room
-from renderer.fit.weights import read_weights
+from renderer.fit.weights import ModelWeights, read_weights
 from renderer.kubernetes.json_values import text_at
 from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.pod.hardening import TIGHT
+from renderer.resolve.weight_sources import ModelCache, Weights
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
 
 _METADATA = frozenset(["labels", "annotations"])
@@ -88,20 +90,37 @@ def unused_caches(base: AppBase) -> Iterator[Diagnostic]:
 
 @rule(of=AppBase, when=lambda base: not base.skip_loaders and any(source.cache for source in base.sources))
 def small_caches(base: AppBase) -> Iterator[Diagnostic]:
-    """A warning for each model whose weights are larger than the claim that its cache requests. Those of one pod share
-    a claim that is as large as all of them ask for.
+    """A warning for each model whose weights are larger than the claim of a pod that its cache requests. Those of one
+    pod share a claim that is as large as all of them ask for.
     """
     caches = [
         (source.path, source.cache, weights)
         for claimed, source in zip(base.claim.models, base.sources, strict=True)
-        if source.cache and source.cache.size and (weights := read_weights(claimed.model.spec.get("facts") or {}))
+        if source.cache and source.cache.kind == model_cache.PER_POD and source.cache.size
+        if (weights := read_weights(claimed.model.spec.get("facts") or {}))
     ]
-    in_pods = [(cache.size, weights.gib) for _, cache, weights in caches if cache.kind == model_cache.PER_POD]
-    has_room = sum(in_gib(size) - gib for size, gib in in_pods) >= 0
-    for path, cache, weights in caches:
-        if cache.kind != model_cache.PER_POD or not has_room:
-            what = f"modelCache.{cache.kind}.size"
-            yield from too_little_room("W486", cache.origin.at("size"), weights, path, what, cache.size)
+    if sum(in_gib(cache.size) - weights.gib for _, cache, weights in caches) < 0:
+        for path, cache, weights in caches:
+            yield from _too_small(path, cache, weights)
+
+
+def small_claims(claims: Iterable[tuple[OpenModel, Weights]]) -> Iterator[Diagnostic]:
+    """A warning for each size of claims that a Job fills with the weights of one model each, about the largest model
+    that does not fit: what one place says is of many models.
+    """
+    largest: dict[Origin, tuple[float, Diagnostic]] = {}
+    for model, source in claims:
+        weights = read_weights(model.spec.get("facts") or {})
+        if weights and source.cache and source.cache.size:
+            for finding in _too_small(source.path, source.cache, weights):
+                entry = weights.gib, finding
+                largest[source.cache.origin] = max(largest.get(source.cache.origin, entry), entry)
+    yield from (finding for _, finding in largest.values())
+
+
+def _too_small(path: str, cache: ModelCache, weights: ModelWeights) -> Iterator[Diagnostic]:
+    what = f"modelCache.{cache.kind}.size"
+    return too_little_room("W486", cache.origin.at("size"), weights, path, what, cache.size)
 
 
 @rule(of=AppBase, when=lambda base: base.hardening in TIGHT)
