@@ -21,6 +21,7 @@ ONE_MODEL: Mapping[str, object] = {
     "Loaded": 1,
     "ModelNames": (),
     "ModelFiles": (),
+    "WeightFiles": (),
     "OpenModels": (),
     "Preloaded": (),
 }

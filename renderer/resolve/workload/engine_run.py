@@ -86,6 +86,7 @@ class MainModel(Struct, frozen=True):
     name_in_engine: str
     path: str  # of its weights, '' where the engine pulls them
     preload: bool  # it is loaded when the server starts
+    files: tuple[str, ...]  # the paths of all that it opens: its weights, their further parts, its projector
 
 
 class EngineRun(EngineChoice, frozen=True):
@@ -393,9 +394,9 @@ def _main_models(base: AppBase, engine: backend_runtime.Engine) -> tuple[MainMod
         words = {"ModelName": own_name, "ModelPath": path, "Skip": base.skip_loaders, "Source": weights.kind}
         in_engine = backend_runtime.name_in_engine(engine, name, words)
         own_path = "" if weights.kind == PULLED else path
-        models.append(
-            MainModel(claimed, name, in_engine, own_path, bool(claims.entry_of(base.app, claimed).get("preload")))
-        )
+        preload = bool(claims.entry_of(base.app, claimed).get("preload"))
+        files = tuple(dict.fromkeys(filter(None, (own_path, *weights.paths, weights.projector))))
+        models.append(MainModel(claimed, name, in_engine, own_path, preload, files))
     return tuple(models)
 
 
@@ -411,6 +412,7 @@ def _words_of_mains(base: AppBase, mains: Sequence[MainModel]) -> dict[str, obje
         "Loaded": base.claim.loaded,
         "ModelNames": tuple(main.name_in_engine for main in mains),
         "ModelFiles": tuple(text for main in mains for text in (main.name_in_engine, main.path)),
+        "WeightFiles": tuple(text for main in mains for path in main.files for text in (main.name_in_engine, path)),
         "OpenModels": tuple(main.claimed.model.name for main in mains),
         "Preloaded": tuple(main.claimed.model.name for main in mains if main.preload),
     }
