@@ -73,14 +73,17 @@ def _model(change: ModelChange) -> Iterator[str]:
     was = f", was {old.place}" if (old := change.renamed_from) else ""
     model = change.after or change.before
     model_name = f" ({model.name})" if model and model.name else ""
-    yield line(f"  {_SIGNS[change.state]} {change.key.place}{model_name}: {change.state}{was}")
+    gpu_changes = list(filter(differs, change.gpus))
+    is_elsewhere = change.state == "changed" and not (change.facts or change.flags or gpu_changes or change.memory)
+    where = " in other fields, which Objects lists" if is_elsewhere else ""
+    yield line(f"  {_SIGNS[change.state]} {change.key.place}{model_name}: {change.state}{where}{was}")
     for fact in change.facts:
         yield line(f"      {fact.name}: {arrow(fact.before, fact.after)}")
     for flag in change.flags:
         yield f"      {'worker: ' if flag.of_workers else ''}option {line(str(flag))}"
     if change.state in ("added", "removed"):
         yield f"      replicas: {replicas(change)}"
-    for gpus in filter(differs, change.gpus):
+    for gpus in gpu_changes:
         yield f"      {line(gpus.name)}: {per_replica(gpus)} a replica, {accelerators(gpus)} at most"
     if change.memory:
         yield f"      GPU memory: {change.memory}"

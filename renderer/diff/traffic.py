@@ -73,12 +73,19 @@ def public_names(objects: Items) -> Iterator[PublicName]:
 
 
 def _legs(references: Sequence[Body]) -> dict[str, TrafficLeg]:
-    """The backends of a rule by their names; those of one name by that of the model too, as of several adapters."""
-    names = Counter(str(reference.get("name", "")) for reference in references)
+    """The backends of a rule by their names; those of one name by that of the model too, as of several adapters, and
+    those that come again, as at a second priority, by that.
+    """
+    called: dict[str, set[str]] = {}
+    for reference in references:
+        called.setdefault(str(reference.get("name", "")), set()).add(_leg(reference).called)
     legs: dict[str, TrafficLeg] = {}
     for reference in references:
         name, leg = str(reference.get("name", "")), _leg(reference)
-        legs[name if names[name] == 1 else f"{name} as {leg.called}"] = leg
+        key = name if len(called[name]) == 1 else f"{name} as {leg.called}"
+        while key in legs:
+            key += " again"
+        legs[key] = leg
     return legs
 
 

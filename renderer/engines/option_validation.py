@@ -82,6 +82,7 @@ _UNCERTAIN = {
     "E466": "W466",
     "E467": "W467",
 }
+_OF_LISTS = "--allowed-"  # how options begin whose JSON is a list
 _JSON = ("json", "object", "map")
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
@@ -466,7 +467,10 @@ def _type_hint(style: Dialect, option: Option, value: str) -> str:
     if option.arity in "+*" and len(parts) > 1 and not any(_type_mismatch(style, option, part) for part in parts):
         return f"write {_list_words(parts)} as separate items of the list"
     if option.type in _JSON:
-        return _JSON_HINT if bare[:1] in ("{", "[", "'", '"') else ""
+        is_json_like = bare[:1] in ("{", "[", "'", '"')
+        if option.name.startswith(_OF_LISTS) and not is_json_like and len(value) <= _LONG:
+            return f"write '{json.dumps([part.strip() for part in value.split(',')])}'"
+        return _JSON_HINT if is_json_like else ""
     return _number_hint(style, option, value)
 
 

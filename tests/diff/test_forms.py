@@ -320,3 +320,21 @@ def test_one_of_a_thousand_is_quick() -> None:
     took = time.perf_counter() - began
     assert [change.state for change in diff.objects] == ["changed"]
     assert took < 0.1, f"{took:.3f} s"
+
+
+def test_a_backend_at_a_second_priority_is_one_more() -> None:
+    """It is not taken for the one that was there."""
+    before, after = route("m", ("chat", 1), ("next", 1)), route("m", ("chat", 1), ("chat", 1))
+    after["spec"]["rules"][0]["backendRefs"][1]["priority"] = 2
+    changes = compare(texts(before), texts(after)).traffic
+    assert [(change.before, change.after) for change in changes] == [
+        ("", "chat again, weight 1, priority 2"),
+        ("next, weight 1", ""),
+    ]
+
+
+def test_a_model_whose_other_fields_change_says_where() -> None:
+    before, after = workload(), workload()
+    after["metadata"]["labels"] = {**after["metadata"].get("labels", {}), "team": "search"}
+    text = FORMS["text"](compare(texts(before), texts(after)), "")
+    assert "changed in other fields, which Objects lists" in text

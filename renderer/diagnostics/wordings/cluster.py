@@ -88,7 +88,8 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E521": Wording("no volume is called '{name}'", "name one of the pod's volumes"),
     "E522": Wording("no port of this container is called '{name}'", "name one of its ports"),
     "E523": Wording(
-        "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
+        "the request {request} of {name} is above its limit {limit}",
+        "write {name}: {request} in limits, or a smaller request",
     ),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
     "W524": Wording("{value} of {name} is less than a mebibyte", "{hint}"),

@@ -127,10 +127,12 @@ PODS: Final[dict[str, Wording]] = {
         "leave minDomains out, or write whenUnsatisfiable: DoNotSchedule",
     ),
     "E260": Wording(
-        "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
+        "the request {request} of {name} is above its limit {limit}",
+        "write {name}: {request} in limits, or a smaller request",
     ),
     "E261": Wording(
-        "the request {request} of {name} is above its limit {limit}", "raise the limit or lower the request"
+        "the request {request} of {name} is above its limit {limit}",
+        "write {name}: {request} in limits, or a smaller request",
     ),
     "E262": Wording(
         "'{name}' listens on {port}, where {runner} already listens{where}: the containers of a pod share its ports",

@@ -132,6 +132,8 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--cpu-offload-gb", "4GiB"),
         vllm("org/blue", "--limit-mm-per-prompt", "image=2,video=1"),
         vllm("org/blue", "--limit-mm-per-prompt", "image: 2"),
+        vllm("org/blue", "--allowed-origins", "*"),
+        vllm("org/blue", "--allowed-methods", "GET, POST"),
         vllm("org/blue", "--structured-outputs-config", "xgrammar", version="0.25.0"),
         sglang("--model-path", "org/blue", "--mem-fraction-static", "90%"),
         sglang("--model-path", "org/blue", "--chunked-prefill-size", "4k"),
