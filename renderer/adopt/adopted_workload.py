@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from renderer.adopt.kept_command import why_kept
 from renderer.adopt.model_source import ModelSource, find_model_source
 from renderer.adopt.pod_changes import EnginePort, engine_port
 from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.adopt.several_models import AdoptedMain, find_several_models
 from renderer.adopt.takeover import Takeover
 from renderer.diagnostics import Collector, Origin, quoted
 from renderer.engines.accelerator import Accelerator
@@ -53,6 +54,9 @@ class AdoptedWorkload(Struct, frozen=True):
     takeover: Takeover
     keep_reason: str = ""  # why its command line stays as it is, '' where the preset starts the engine
     chat_template: MountedKey | None = None  # that the Playground says, where the preset starts the engine
+    mains: Sequence[AdoptedMain] = ()  # all models, where the engine has several; `weights` are the first one's
+    loaded: int = 1  # how many of these are in memory at once
+    models_file: MountedKey | None = None  # with the options of each
 
     @property
     def key(self) -> tuple[str, str]:
@@ -93,7 +97,12 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
     keep_reason = why_kept(workload, container, template)
     if keep_reason and engine_port_in(container).number is None:
         diagnostics.stop("E952", workload.engine_origin_of(container.path), why="it does not say the engine's port")
-    weights = find_model_source(workload, container, template, diagnostics, loads_itself=bool(keep_reason))
+    options = catalog.all_options(container.backend)
+    several = find_several_models(workload, container, template, options, keep_reason, diagnostics)
+    if several:
+        container, weights = several.container, several.mains[0].weights
+    else:
+        weights = find_model_source(workload, container, template, diagnostics, loads_itself=bool(keep_reason))
     if keep_reason and workload.model and workload.model.is_mounted:
         weights = replace(weights, has_loader=True)
     limits = {**map_at(container.body, "resources", "requests"), **map_at(container.body, "resources", "limits")}
@@ -108,7 +117,8 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         diagnostics.add("N957", workload.engine_origin_of(container.path), **words)
     _tell_lost(workload, container, weights, diagnostics)
     labels = map_at(template, "metadata", "labels")
-    model_name = text_at(labels, wellknown.MODEL_NAME) or object_name(weights.id)
+    first = several.mains[0] if several else None
+    model_name = (first and first.name) or text_at(labels, wellknown.MODEL_NAME) or object_name(weights.id)
     return AdoptedWorkload(
         workload=workload,
         template=template,
@@ -116,12 +126,15 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         weights=weights,
         accelerator=accelerator,
         flavor=_flavor(accelerator, limits, map_at(template, "spec", "nodeSelector"), claim, giver),
-        served_name=_served_name(workload, container, weights),
+        served_name=first.served_name if first else _served_name(workload, container, weights),
         model_name=model_name,
-        family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
+        family=text_at(labels, wellknown.MODEL_FAMILY) or family_of(model_name),
         takeover=Takeover(name=workload.name),
         keep_reason=keep_reason,
-        chat_template=None if keep_reason else mounted_template(template, container),
+        chat_template=None if keep_reason or several else mounted_template(template, container),
+        mains=several.mains if several and len(several.mains) > 1 else (),
+        loaded=several.loaded if several else 1,
+        models_file=several.file if several else None,
     )
 
 
@@ -192,7 +205,8 @@ def object_name(text: str) -> str:
     return _NO_NAME.sub("-", last).strip("-")[:_LONGEST_NAME].strip("-") or "model"
 
 
-def _family(model_name: str) -> str:
+def family_of(model_name: str) -> str:
+    """The family of a model, by its name."""
     match = _FAMILY.search(model_name)
     return match[0] if match else "model"
 

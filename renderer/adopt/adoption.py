@@ -18,6 +18,7 @@ from renderer.adopt.api_keys import plain_app
 from renderer.adopt.beside import tell_selections, tell_used
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.devices import needed_versions
+from renderer.adopt.engine_container import EngineOption
 from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
@@ -57,6 +58,7 @@ from renderer.adopt.playground_fields import (
 from renderer.adopt.server_defaults import is_live, without_server_fields
 from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
+from renderer.adopt.several_models import rendered_options
 from renderer.adopt.source_objects import SourceObjects, read_sources
 from renderer.adopt.takeover_choice import TakeoverChoice, moved_service, with_labels
 from renderer.adopt.unadopted import left_engines, unadopted
@@ -331,7 +333,10 @@ class _Run:
         backend = runtime.body["metadata"]["name"] if runtime else adopted.container.backend
         flavor = claim.flavor if len(claim.model.flavors) > 1 else ""
         adapters = [shared.name for shared in claim.adapters]
-        playground = draft_playground(adopted, claim.model.name, backend, flavor=flavor, adapters=adapters)
+        others = [shared.name for shared in claim.others]
+        playground = draft_playground(
+            adopted, claim.model.name, backend, flavor=flavor, others=others, adapters=adapters
+        )
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
         if runtime and text_at(playground.body, "spec", "gateway", "mode") == _POOL:
@@ -354,9 +359,26 @@ class _Run:
         for service in selecting:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
-        others = [service for service in selecting if id(service) not in used]
-        self.drafts.append(_Draft(adopted, claim, playground, others, moving, diagnostics, runtime))
+        if file := self._models_file(adopted):
+            used.add(id(file))
+            self.replaced.setdefault(adopted.key, []).append((file, f"the models of {takeover.name}"))
+        beside = [service for service in selecting if id(service) not in used]
+        self.drafts.append(_Draft(adopted, claim, playground, beside, moving, diagnostics, runtime))
         return used
+
+    def _models_file(self, adopted: AdoptedWorkload) -> Document | None:
+        """The ConfigMap of a workload of which nothing but the file of several models is read."""
+        if not (file := adopted.models_file):
+            return None
+        bodies = [body for _, body in containers(map_at(adopted.template, "spec"))]
+        mounts = [mount for body in bodies for mount in maps_at(body, "volumeMounts")]
+        if [text_at(mount, "name") for mount in mounts].count(file.volume) > 1:
+            return None
+        key = (adopted.key[0], file.config_map)
+        if key in _config_maps(adopted.workload, of_volumes=False):
+            return None
+        documents = (document for document in self.others if is_config_map(document) and not is_ours(document))
+        return next((document for document in documents if key_of(document.value) == key), None)
 
     def _kept_runtime(self, adopted: AdoptedWorkload, diagnostics: Collector) -> CommentedBody:
         """The BackendRuntime of a command line that stays as it is, which a note tells."""
@@ -441,13 +463,12 @@ class _Run:
         refused, and left out.
         """
         result = self._render_valid()
-        workloads = {
-            (text_at(body, "metadata", "namespace"), text_at(body, "metadata", "name")): body
-            for body in _objects(result)
-            if body.get("kind") in SCALE_TARGETS
-        }
+        objects = {_identity(body): body for body in _objects(result)}
+        workloads = {key: body for (kind, key), body in objects.items() if kind in SCALE_TARGETS}
         for draft in self.drafts:
-            self._complete(draft, workloads.get(draft.adopted.new_key, {}))
+            namespace, name = draft.adopted.new_key
+            data = map_at(objects.get(("ConfigMap", (namespace, f"{name}-config")), {}), "data")
+            self._complete(draft, workloads.get(draft.adopted.new_key, {}), data)
         self._remove_secrets()
         result = self._render_valid()
         if not self.drafts and not self.converted:
@@ -475,13 +496,19 @@ class _Run:
             state = IN_PART if loses else ADOPTED
             self.adoption.objects.append(AdoptedObject(_shown(item.body), state, self.paths[id(item)]))
 
-    def _complete(self, draft: _Draft, rendered: Body) -> None:
-        """Adds to a draft what the workload that it renders to lacks."""
+    def _complete(self, draft: _Draft, rendered: Body, data: Body) -> None:
+        """Adds to a draft what the workload that it renders to lacks. `data`: of the ConfigMap beside that."""
         adopted, live = draft.adopted, is_live(draft.adopted.workload.document.value)
         if adopted.workload.hosts > 1:
             complete_group(adopted, draft.playground, rendered, live=live)
             return
-        complete_playground(adopted, draft.playground, pod_template(rendered), self.token, live, draft.diagnostics)
+        pod = pod_template(rendered)
+        models: Sequence[Sequence[EngineOption]] = [() for _ in adopted.mains]
+        if adopted.models_file and adopted.mains and data:
+            file = text_at(adopted.container.engine.runtime.spec, "engine", "models", "file", "path")
+            options = self.catalog.all_options(adopted.container.backend)
+            models = rendered_options(adopted.container, text_at(data, os.path.basename(file)), options)
+        complete_playground(adopted, draft.playground, pod, self.token, live, draft.diagnostics, models)
 
     def _remove_secrets(self) -> None:
         """Takes what secrets are left out of what is written, wherever they came from."""
@@ -568,6 +595,8 @@ class _Run:
         if draft.runtime:
             app = f"{app} with BackendRuntime {draft.runtime.body['metadata']['name']}"
         becomes = f"{app} and {model} in {path}" if path == model_path else f"{app} in {path}, {model} in {model_path}"
+        if draft.claim.others:
+            becomes += f", which serves {listed([shared.name for shared in draft.claim.others])} too"
         if draft.claim.adapters:
             becomes += f", with adapters {listed([shared.name for shared in draft.claim.adapters])}"
         state = IN_PART if loses else ADOPTED
@@ -643,12 +672,13 @@ def _is_about(problem: Diagnostic, document: Document) -> bool:
     return (problem.file, problem.document, problem.severity) == (document.name, document.index, "error")
 
 
-def _config_maps(workload: ServingWorkload) -> set[Key]:
+def _config_maps(workload: ServingWorkload, *, of_volumes: bool = True) -> set[Key]:
     """The ConfigMaps that the pods of a workload read, by namespace and name."""
     names: set[str] = set()
     for template in filter(None, (workload.template, workload.leader_template)):
         spec = map_at(template, "spec")
-        names |= {text_at(volume, "configMap", "name") for volume in maps_at(spec, "volumes")}
+        if of_volumes:
+            names |= {text_at(volume, "configMap", "name") for volume in maps_at(spec, "volumes")}
         for _, container in containers(spec):
             names |= {text_at(source, "configMapRef", "name") for source in maps_at(container, "envFrom")}
             variables = maps_at(container, "env")

@@ -14,17 +14,18 @@ from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin
-from renderer.kubernetes.json_values import as_map, list_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.workloads import is_rendered
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _SHELL_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_LOOP = re.compile(r"\bfor (\w+) in ([^;\n]+?)\s*[;\n]\s*do\b")  # of a shell
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://")
 _HUB_HOME, _HUB_FOLDER = "/root/.cache/huggingface", "/hub"
 _HOME_VARIABLE = "HF_HOME"
 _CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _HUB = "Huggingface"
-_LOADER = "model-loader"
+_LOADERS = re.compile(r"model-loader(?:-\d+)?")
 _USUAL_REVISIONS = ("main", "master")
 _LOADED = "/workspace/models/"
 _PULLED = "docs/migrating/by-hand.md#a-server-that-pulls-models"
@@ -57,9 +58,10 @@ def find_model_source(
     diagnostics: Collector,
     *,
     loads_itself: bool = False,
+    opened: str = "",
 ) -> ModelSource:
-    """The weights of a container's engine. `loads_itself`: it goes on finding them as its command line says. Raises
-    Stop where nobody says them in a way that an OpenModel can.
+    """The weights of a container's engine. `loads_itself`: it goes on finding them as its command line says; `opened`:
+    the path that it opens, where that is known. Raises Stop where nobody says them in a way that an OpenModel can.
     """
     revision = _last_value(container, "revision")
     if repository := container.value_of("hubRepository"):
@@ -68,15 +70,12 @@ def find_model_source(
             return ModelSource({"modelHub": {"modelID": name}}, name, name)
         source = _hub_file(container, repository.values[:1], repository.origin, diagnostics)
         return replace(source, lost_cache="" if loads_itself else _file_cache(container, template))
-    opened, origin = _opened(workload, container)
-    step = _own_step(container, template)
-    opened = opened or step[1] or _from_settings(workload, container, template)
+    named, origin = _opened(workload, container)
+    step = next(iter(own_steps(container, template)), ("", ""))
+    opened = opened or named or step[1] or _from_settings(workload, container, template)
     if not opened:
-        if address := _pulled(container) or step[0]:
-            uri = f"{container.entry['pullScheme']}://{address}"
-            mount, volume = _volume_at(container.body, template, container.entry.get("hubCache", ""))
-            cache = "" if loads_itself or "emptyDir" in volume else _mount_path(mount)
-            return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
+        if address := "".join(pulled_models(container, template)[:1]) or step[0]:
+            return source_of_pull(container, template, address, loads_itself=loads_itself)
         _stop_unnamed(workload, container, origin, diagnostics)
     if loaded := _loaded(container, template, opened):
         return loaded
@@ -203,31 +202,63 @@ def _file_cache(container: AdoptedContainer, template: Body) -> str:
     return "" if "emptyDir" in volume else _mount_path(mount)
 
 
-def _own_step(container: AdoptedContainer, template: Body) -> tuple[str, str]:
-    """What a step of the preset loads before the engine of a pod that llmaz has rendered: the model's name, and the
-    file that it is made of, '' for one that is pulled; ('', '') without such a step.
+def own_steps(container: AdoptedContainer, template: Body) -> list[tuple[str, str]]:
+    """What a step of the preset loads before the engine of a pod that llmaz has rendered: the name of each model, and
+    the file that it is made of, '' for one that is pulled.
     """
     names = {text_at(body, "name") for body in maps_at(container.engine.runtime.spec, "engine", "initContainers")}
-    for body in (
-        maps_at(template, "spec", "initContainers") if is_rendered(template) and "pulls" in container.entry else ()
-    ):
-        if text_at(body, "name") in names and len(words := texts_at(body, "args")) == 2:
-            return words[0], words[1]
-    return "", ""
+    is_ours = is_rendered(template) and "pulls" in container.entry
+    for body in maps_at(template, "spec", "initContainers") if is_ours else ():
+        if text_at(body, "name") in names and (words := texts_at(body, "args")):
+            return [*zip(words[::2], words[1::2], strict=False)]
+    return []
 
 
-def _pulled(container: AdoptedContainer) -> str:
-    """The model that a hook loads into a server that runs; '' for none."""
-    words = texts_at(container.body, "lifecycle", "postStart", "exec", "command")
-    flat = " ".join(words).split()
+def pulled_models(container: AdoptedContainer, template: Body) -> list[str]:
+    """The models that a hook loads into a server that runs, or an init container into the volume of one."""
+    bodies = [map_at(container.body, "lifecycle", "postStart", "exec"), *pulling_containers(container, template)]
+    names: dict[str, None] = {}
+    for body in bodies:
+        names |= dict.fromkeys(_pulled(container, [*texts_at(body, "command"), *texts_at(body, "args")]))
+    return [*names]
+
+
+def pulling_containers(container: AdoptedContainer, template: Body) -> list[Body]:
+    """The init containers that load models into a volume which the engine has."""
+    mounted = {mount.get("name") for mount in maps_at(container.body, "volumeMounts")}
+    return [
+        body
+        for body in maps_at(template, "spec", "initContainers")
+        if mounted & {mount.get("name") for mount in maps_at(body, "volumeMounts")}
+        and _pulled(container, [*texts_at(body, "command"), *texts_at(body, "args")])
+    ]
+
+
+def _pulled(container: AdoptedContainer, words: Sequence[str]) -> list[str]:
+    """The models that a script loads; none where one of them is not known."""
+    script, names = " ".join(words), list[str]()
+    loops = {name: values.split() for name, values in _LOOP.findall(script)}
+    flat = script.replace(";", " ; ").split()
     for command in container.entry.get("pulls") or ():
         for i in range(len(flat) - len(command)):
             if flat[i : i + len(command)] == command and not flat[i + len(command)].startswith("-"):
                 name = flat[i + len(command)].strip("\"';&")
                 if variable := _SHELL_VARIABLE.fullmatch(name):
-                    name = container.values.get(variable[1] or variable[2], "")
-                return "" if "$" in name else name
-    return ""
+                    variable_name = variable[1] or variable[2]
+                    names += loops.get(variable_name, [container.values.get(variable_name, "")])
+                    continue
+                names.append(name)
+    return names if all(name and "$" not in name for name in names) else []
+
+
+def source_of_pull(
+    container: AdoptedContainer, template: Body, address: str, *, loads_itself: bool = False
+) -> ModelSource:
+    """The weights of a model that the server pulls."""
+    uri = f"{container.entry['pullScheme']}://{address}"
+    mount, volume = _volume_at(container.body, template, container.entry.get("hubCache", ""))
+    cache = "" if loads_itself or "emptyDir" in volume else _mount_path(mount)
+    return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
 
 
 def source_of_uri(uri: str, name: str, below: str = "", revision: str = "") -> ModelSource:
@@ -246,8 +277,7 @@ def _loaded(container: AdoptedContainer, template: Body, opened: str) -> ModelSo
     """The weights that a loader of ours brings; None without one, or where it brings others."""
     if not opened.startswith(_LOADED) and not is_rendered(template):
         return None
-    loader = next((body for body in maps_at(template, "spec", "initContainers") if body.get("name") == _LOADER), None)
-    values = {text_at(variable, "name"): text_at(variable, "value") for variable in maps_at(loader or {}, "env")}
+    values = _loader_values(container, template, opened)
     if not (model_id := values.get("MODEL_ID")):
         return None
     hub: dict[str, object] = {"modelID": model_id}
@@ -267,6 +297,20 @@ def _loaded(container: AdoptedContainer, template: Body, opened: str) -> ModelSo
         del hub["allowPatterns"]
         source |= _projector(container, folder)
     return ModelSource(source, model_id, model_id, mount_path=_LOADED.rstrip("/"), has_loader=True)
+
+
+def _loader_values(container: AdoptedContainer, template: Body, opened: str) -> Mapping[str, str]:
+    """The variables of the loader of ours that brings what the engine opens: of several the one for that file or
+    folder; {} where a volume with content of its own has it.
+    """
+    bodies = [body for body in maps_at(template, "spec", "initContainers") if _LOADERS.fullmatch(text_at(body, "name"))]
+    loaders = [{text_at(env, "name"): text_at(env, "value") for env in maps_at(body, "env")} for body in bodies]
+    for values in loaders:
+        folder = f"{_LOADED}models--{values.get('MODEL_ID', '').replace('/', '--')}"
+        if opened == f"{_LOADED}{values.get('MODEL_FILENAME')}" or f"{opened}/".startswith(f"{folder}/"):
+            return values
+    _, volume = _volume_at(container.body, template, opened)
+    return loaders[0] if loaders and ("emptyDir" in volume or not volume) else {}
 
 
 def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id: str) -> ModelSource:

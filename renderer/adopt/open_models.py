@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.adopt.adopted_workload import AdoptedWorkload, object_name
+from renderer.adopt.adopted_workload import AdoptedWorkload, family_of, object_name
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.model_source import ModelSource, source_of_uri
 from renderer.adopt.playground_fields import CommentedBody
@@ -32,12 +32,13 @@ class ClaimedModels(Struct):
 
     model: SharedModel
     flavor: str  # its name in the model
+    others: list[SharedModel]  # further main models
     adapters: list[SharedModel]  # without flavors
 
     @property
     def models(self) -> list[SharedModel]:
         """All of them."""
-        return [self.model, *self.adapters]
+        return [self.model, *self.others, *self.adapters]
 
 
 def share_models(
@@ -51,17 +52,17 @@ def share_models(
     names, claim_names = FreeNames(other_models), _ClaimNames()
     claims: dict[tuple[str, str], ClaimedModels] = {}
     for adopted in workloads:
-        identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)
-        if identity not in models:
-            name = names.take(adopted.model_name)
-            models[identity] = SharedModel(
-                name, _open_model(adopted.family, name, adopted.served_name, adopted.weights), {}
-            )
-        shared = models[identity]
-        claims[adopted.key] = ClaimedModels(shared, _add_flavor(shared, claim_names.named(adopted.flavor)), [])
+        first = _shared(models, names, adopted.family, adopted.model_name, adopted.served_name, adopted.weights)
+        flavor = _add_flavor(first, claim_names.named(adopted.flavor))
+        others = []
+        for main in adopted.mains[1:]:
+            name = main.name or object_name(main.weights.id)
+            others.append(_shared(models, names, family_of(name), name, main.served_name, main.weights))
+        claims[adopted.key] = ClaimedModels(first, flavor, others, [])
     for shared in models.values():
         flavors = [_said_by_model(flavor, has_catalog=claim_names.has_any) for flavor in shared.flavors.values()]
-        shared.model.body["spec"]["inferenceConfig"] = {"flavors": flavors}
+        if flavors:  # of several models in one server the first one's count
+            shared.model.body["spec"]["inferenceConfig"] = {"flavors": flavors}
     adapters: dict[tuple[str, str], SharedModel] = {}
     for adopted in workloads:
         for served_name, uri in adopted.workload.model.adapters if adopted.workload.model else ():
@@ -71,6 +72,17 @@ def share_models(
                 adapters[served_name, uri] = SharedModel(name, body, {})
             claims[adopted.key].adapters.append(adapters[served_name, uri])
     return claims
+
+
+def _shared(
+    models: dict[str, SharedModel], names: FreeNames, family: str, name: str, served_name: str, weights: ModelSource
+) -> SharedModel:
+    """The OpenModel of this source and these names, which is added where there is none."""
+    identity = json.dumps([weights.source, served_name, name], sort_keys=True)
+    if identity not in models:
+        free = names.take(name)
+        models[identity] = SharedModel(free, _open_model(family, free, served_name, weights), {})
+    return models[identity]
 
 
 class _ClaimNames:

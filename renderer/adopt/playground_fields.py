@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from renderer.adopt.adopted_workload import AdoptedWorkload, engine_port_in
 from renderer.adopt.engine_container import AdoptedContainer, EngineOption, split_options
 from renderer.adopt.hub_token import HubToken, token_of
-from renderer.adopt.model_source import HUB_ID, hub_id
+from renderer.adopt.model_source import HUB_ID, ModelSource, hub_id, pulling_containers
 from renderer.adopt.pod_changes import (
     COMMAND_FIELDS,
     PROBES,
@@ -56,22 +56,34 @@ class CommentedBody(Struct):
 
 
 def draft_playground(
-    adopted: AdoptedWorkload, model_name: str, backend_name: str, *, flavor: str = "", adapters: Sequence[str] = ()
+    adopted: AdoptedWorkload,
+    model_name: str,
+    backend_name: str,
+    *,
+    flavor: str = "",
+    others: Sequence[str] = (),
+    adapters: Sequence[str] = (),
 ) -> CommentedBody:
     """The Playground without arguments, variables and podTemplate: what they come on top of. `backend_name`: the
-    BackendRuntime; `flavor`: its own of those that the OpenModel has, '' for the only one; `adapters`: the names of
-    their OpenModels.
+    BackendRuntime; `flavor`: its own of those that the OpenModel has, '' for the only one; `others`, `adapters`: the
+    names of the OpenModels of further main models, and of adapters.
     """
     workload = adopted.workload
     claim: dict[str, object] = {"modelName": model_name}
     if adapters:
         claim = {"models": [{"name": model_name}, *({"name": name, "role": "lora"} for name in adapters)]}
+    if others:
+        names = [model_name, *others]
+        preloads = [{"preload": True} if main.preload else {} for main in adopted.mains]
+        claim = {"models": [{"name": name, **preload} for name, preload in zip(names, preloads, strict=True)]}
+        if adopted.loaded < len(names):
+            claim["loaded"] = adopted.loaded
     if flavor:
         claim["inferenceFlavors"] = [flavor]
     spec: dict[str, Any] = {}
     if workload.replicas is not None and "elasticConfig" not in workload.spec:
         spec["replicas"] = workload.replicas
-    spec["modelClaims" if adapters else "modelClaim"] = claim
+    spec["modelClaims" if adapters or others else "modelClaim"] = claim
     settings = _workload_settings(adopted)
     comments: dict[Path, str] = {}
     backend: dict[str, Any] = {"backendName": backend_name}
@@ -111,9 +123,10 @@ def complete_playground(
     token: HubToken | None,
     live: bool,
     diagnostics: Collector,
+    rendered_models: Sequence[Sequence[EngineOption]] = (),
 ) -> None:
     """Adds to a draft what its rendered pod lacks: arguments, variables and the podTemplate. `token`: what RenderConfig
-    says of the hub's.
+    says of the hub's; `rendered_models`: the options of each of several models.
     """
     spec = playground.body["spec"]
     runner = next((body for body in maps_at(rendered_pod, "spec", "containers") if body.get("name") == RUNNER), {})
@@ -123,7 +136,7 @@ def complete_playground(
     _, size = shared_memory_mount(adopted.template, adopted.container.body)
     if size and size != shared_memory_mount(rendered_pod, runner)[1]:
         backend["sharedMemorySize"] = size
-    args = [word for option in _own_options(adopted, runner) for word in option.words]
+    args = [word for option in _options_beside(adopted, spec, runner, rendered_models) for word in option.words]
     strays = [word.text for word in adopted.container.strays]
     if (args or strays) and not adopted.keep_reason:
         backend["args"] = [*strays, *args]
@@ -137,6 +150,7 @@ def complete_playground(
     _share_claims(original["spec"], rendered_pod)
     if adopted.weights.is_pulled and not adopted.keep_reason:
         original["spec"]["containers"][0].pop("lifecycle", None)
+        _drop_pulling(adopted, original["spec"])
     node_selector = map_at(adopted.template, "spec", "nodeSelector")
     if node_selector and node_selector != map_at(rendered_pod, "spec", "nodeSelector"):
         original["spec"]["nodeSelector"] = dict(node_selector)
@@ -153,6 +167,22 @@ def complete_playground(
     for label in (label for label in lost_labels(adopted.template) if labels[label] != ours.get(label)):
         origin = adopted.workload.engine_origin_of(("metadata", "labels", label))
         diagnostics.add("W951", origin, what=f"the label '{label}'", why="llmaz sets labels of that name itself")
+
+
+def _drop_pulling(adopted: AdoptedWorkload, spec: dict[str, Any]) -> None:
+    """Leaves out the init containers that pulled the models, and volumes that they alone mounted."""
+    pulling = [text_at(body, "name") for body in pulling_containers(adopted.container, adopted.template)]
+    bodies = [body for body in maps_at(spec, "initContainers") if text_at(body, "name") not in pulling]
+    if not pulling or len(bodies) == len(maps_at(spec, "initContainers")):
+        return
+    spec["initContainers"] = bodies
+    if not bodies:
+        del spec["initContainers"]
+    used = {mount.get("name") for _, body in containers(spec) for mount in maps_at(body, "volumeMounts")}
+    if volumes := [volume for volume in maps_at(spec, "volumes") if volume.get("name") in used]:
+        spec["volumes"] = volumes
+    else:
+        spec.pop("volumes", None)
 
 
 def _probes(adopted: AdoptedWorkload, original: Body, runner: Body, diagnostics: Collector) -> dict[str, Any]:
@@ -220,15 +250,37 @@ def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: B
 # The command line
 
 
-def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOption]:
-    """The options that the rendered command line does not have, or has with another value."""
+def _options_beside(
+    adopted: AdoptedWorkload, spec: Body, runner: Body, rendered_models: Sequence[Sequence[EngineOption]]
+) -> list[EngineOption]:
+    """The options of the Playground. Of several models those that all have; others are written into their entries."""
+    if not adopted.mains:
+        engine = adopted.container.engine.engine
+        rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
+        return [*_own_options(adopted, adopted.container.options, adopted.weights, rendered)]
+    own = [
+        [*_own_options(adopted, main.options, main.weights, rendered)]
+        for main, rendered in zip(adopted.mains, rendered_models, strict=False)
+    ]
+    shared = [option for option in own[0] if all(option in others for others in own)] if own else []
+    for entry, options in zip(maps_at(spec, "modelClaims", "models"), own, strict=False):
+        if args := [word for option in options if option not in shared for word in option.words]:
+            entry["args"] = args
+    model_options = [option for main in adopted.mains for option in main.options]
+    of_server = [option for option in adopted.container.options if option not in model_options]
+    return [*_own_options(adopted, of_server, adopted.weights, ()), *shared]
+
+
+def _own_options(
+    adopted: AdoptedWorkload, options: Iterable[EngineOption], weights: ModelSource, rendered: Iterable[EngineOption]
+) -> Iterator[EngineOption]:
+    """The options that a rendered command line does not have, or has with another value."""
     container = adopted.container
-    dropped = frozenset[str]().union(*map(container.option_names, _derived_fields(adopted)))
+    dropped = frozenset[str]().union(*map(container.option_names, _derived_fields(adopted, weights)))
     engine = container.engine.engine
-    rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
     rendered_values = {option.name: option.values for option in rendered}
     number = str(adopted.accelerator.number) if adopted.accelerator.resource else "1"
-    for option in container.options:
+    for option in options:
         if option.name in dropped or _is_in_variable(container, option):
             continue
         if option.name in engine.size_options and option.values == (number,):
@@ -238,10 +290,10 @@ def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOptio
         yield option
 
 
-def _derived_fields(adopted: AdoptedWorkload) -> list[str]:
+def _derived_fields(adopted: AdoptedWorkload, weights: ModelSource) -> list[str]:
     """The fields of presets/engine_commands.yaml whose options the Playground does not have: others say them."""
     derived = [field for field in _DERIVED if field != "downloadTo" or not adopted.weights.keeps_cache]
-    return [*derived, *_moved_fields(adopted)]
+    return [*derived, *_moved_fields(adopted, weights)]
 
 
 def _is_in_variable(container: AdoptedContainer, option: EngineOption) -> bool:
@@ -280,6 +332,14 @@ def _is_named(name: str, body: Body) -> bool:
     return any(reference in text for reference in (f"$({name})", f"${name}", f"${{{name}}}"))
 
 
+def _file_variables(adopted: AdoptedWorkload) -> set[str]:
+    """The variables about several models, or about the file with the options of models."""
+    if not adopted.mains and not adopted.models_file:
+        return set()
+    entry = adopted.container.entry.get("modelsFile") or adopted.container.entry
+    return {*(entry.get("variables") or ()), entry["mostVariable"]}
+
+
 def _place(names: Sequence[str], name: str) -> int:
     """The place of a variable in the rendered container; behind all others for one that it does not have."""
     return names.index(name) if name in names else len(names)
@@ -290,15 +350,16 @@ def _own_variables(
 ) -> Iterator[Body]:
     """The variables that the rendered container does not have, without the hub's token and what options say now."""
     container, entry = adopted.container, adopted.container.entry
-    said = [
-        field for field in _derived_fields(adopted) if field not in ("port", "host")
-    ]  # which have keys of their own
-    unread: set[str] = {name for field in said for name in container.variables_of(field)}
+    moved = [field for field in _derived_fields(adopted, adopted.weights) if field not in ("port", "host")]
+    unread: set[str] = {
+        name for field in moved for name in container.variables_of(field)
+    }  # which have keys of their own
     unread |= {
         *(entry.get("weightsVariables") or ()),
         *(entry.get("portVariables") or ()),
         entry.get("hostVariable") or "",
     }
+    unread |= _file_variables(adopted)
     rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
     for variable in maps_at(container.body, "env"):
         name = text_at(variable, "name")
@@ -330,29 +391,38 @@ def _consumed_mounts(adopted: AdoptedWorkload) -> frozenset[str]:
     """The mount paths that the Playground says elsewhere: shared memory, a cache of the hub, and the weights, unless
     something else in the container names a file below them.
     """
-    body, path = adopted.container.body, adopted.weights.mount_path
+    body, paths = adopted.container.body, [main.weights.mount_path for main in adopted.mains]
     shared_memory, size = shared_memory_mount(adopted.template, body)
     if adopted.loads_itself:  # without a size nothing else says that it has shared memory
         return frozenset([shared_memory] if size else [])
     consumed = {shared_memory, adopted.weights.lost_cache}
     texts = [value for option in _kept_options(adopted) for value in option.values]
-    texts += [repr(value) for key, value in body.items() if key in ("env", *COMMAND_FIELDS)]
+    variables = [entry for entry in maps_at(body, "env") if text_at(entry, "name") not in _file_variables(adopted)]
+    texts += [repr(variables), *(repr(value) for key, value in body.items() if key in COMMAND_FIELDS)]
     of_template = adopted.chat_template.mount_path if adopted.chat_template else ""
-    for place in (path, of_template):
+    of_models = adopted.models_file.mount_path if adopted.models_file else ""
+    for place in (adopted.weights.mount_path, *paths, of_template, of_models):
         if place and not any(place in text for text in texts):
             consumed.add(place)
     return frozenset(consumed - {""})
 
 
-def _moved_fields(adopted: AdoptedWorkload) -> list[str]:
+def _moved_fields(adopted: AdoptedWorkload, weights: ModelSource) -> list[str]:
     """The fields of presets/engine_commands.yaml whose options the model's source, or the Playground, says by a key."""
-    of_source = ["projector"] if "projector" in adopted.weights.source else []
+    of_source = ["projector"] if "projector" in weights.source else []
     return [*of_source, *(["chatTemplate"] if adopted.chat_template else [])]
 
 
 def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
-    dropped = frozenset[str]().union(*map(adopted.container.option_names, ("weights", *_moved_fields(adopted))))
-    yield from (option for option in adopted.container.options if option.name not in dropped)
+    for weights, options in [(adopted.weights, adopted.container.options), *_models_of(adopted)]:
+        fields = ("weights", *_moved_fields(adopted, weights))
+        dropped = frozenset[str]().union(*map(adopted.container.option_names, fields))
+        yield from (option for option in options if option.name not in dropped)
+
+
+def _models_of(adopted: AdoptedWorkload) -> list[tuple[ModelSource, Sequence[EngineOption]]]:
+    """The weights and options of each of several models."""
+    return [(main.weights, main.options) for main in adopted.mains]
 
 
 def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:

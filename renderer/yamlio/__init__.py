@@ -6,7 +6,7 @@ from renderer.yamlio.document import BuiltDocument, ChangedDocument, Document, d
 from renderer.yamlio.file_search import find_objects, read_files
 from renderer.yamlio.filled_document import FilledDocument
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
-from renderer.yamlio.nested_text import read_nested_texts
+from renderer.yamlio.nested_text import LineOfText, read_nested_texts
 from renderer.yamlio.writer import Markup, SharedMap, block_text, dump, dump_template, is_block, quoted_part, scalar
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "ChangedDocument",
     "Document",
     "FilledDocument",
+    "LineOfText",
     "Markup",
     "SharedMap",
     "block_text",

@@ -1,4 +1,6 @@
-"""YAML in a text of a document, such as Helm values in a block scalar, read as if it stood in place of the text."""
+"""What stands in a text of a document, such as Helm values in a block scalar: YAML, read as if it stood in place of the
+text, or lines of another form.
+"""
 
 from __future__ import annotations
 
@@ -78,6 +80,37 @@ class _WithNestedTexts(Document):
             if path[: len(text_path)] == text_path:
                 return text.document.raw(path[len(text_path) :]) if text.document else None
         return self._whole.raw(path)
+
+
+class LineOfText:
+    """A line in a text of a document, as a Source. In a block scalar it has its own line and column, in another text
+    the place of that text.
+    """
+
+    def __init__(self, origin: Origin, text: str, line: int, column: int) -> None:
+        """`origin`: of the text; `line`, `column`: in it, from 1."""
+        self._origin: Final = origin
+        self._text: Final = text
+        self._place: Final = line, column
+
+    @property
+    def name(self) -> str:
+        """Of the file."""
+        return self._origin.place[0]
+
+    @property
+    def index(self) -> int:
+        """Of the document in its file."""
+        index: int = getattr(self._origin.behind[0], "index", 0)
+        return index
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """The place of the line, and there of the value, or of the key in front of it."""
+        _, line, column = self._origin.place
+        indent = _indent_below(self._origin, line, self._text)
+        if indent is None:
+            return line, column
+        return line + self._place[0], indent + (1 if key else self._place[1])
 
 
 class _NestedText:

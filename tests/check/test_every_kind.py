@@ -678,6 +678,9 @@ ELSEWHERE: Mapping[str, str] = {
     "variables, metrics and programs of versions; tests/engines, test_metric_names.py and tests/errors have each": (
         "W475 W476 E479 W541 W544 W558"
     ),
+    "files of several models, in ConfigMaps; test_models_files.py and tests/errors have each": (
+        "E933 W933 W934 W935 W936 W481"
+    ),
 }
 """By what they are about, the codes of `check` and of the rules about engines that no fault here is planted for."""
 

@@ -72,6 +72,7 @@ PLACES = {
     "text/escapes.py go_template_text": (1, "escapes itself"),
     "text/number_forms.py _seconds": (1, "a pattern of ours"),
     "text/escapes.py _numbered": (1, "a class of our own characters"),
+    "engines/models_file.py ": (2, "patterns of ours"),
     "engines/shell_variables.py ": (2, "patterns of ours"),
     "engines/shell_variables.py _sets": (2, "a name of letters, digits and _"),
     "engines/rules/absent.py _may_have": (1, "re.escape"),

@@ -50,8 +50,12 @@ class Neighbours:
 
     def find(self, kind: str, namespace: str, name: str) -> Body:
         """The object; {} where there is none."""
-        document = self._objects.get(kind, {}).get((namespace, name))
+        document = self.document(kind, namespace, name)
         return document.value if document else {}
+
+    def document(self, kind: str, namespace: str, name: str) -> Document | None:
+        """The document of an object; None where there is none."""
+        return self._objects.get(kind, {}).get((namespace, name))
 
     def all(self, kind: str) -> Iterator[tuple[str, Document]]:
         """The namespace of each object of a kind, and its document."""

@@ -17,6 +17,7 @@ from renderer.check.engines.containers import EngineContainer, accelerated_conta
 from renderer.check.engines.device_claims import claimed_devices
 from renderer.check.engines.hub_tokens import unseen_tokens
 from renderer.check.engines.metric_names import unreported_metrics, wrong_targets
+from renderer.check.engines.models_files import placed_models
 from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.engines.reachability import undrained_engines
 from renderer.check.finding import Body
@@ -74,7 +75,9 @@ def validate_engines(
     for container in engines:
         line = engine_line_of(container, catalog, neighbours)
         placed = PlacedEngine(container, line, catalog, neighbours)
-        for record in (line, _running_engine(container, line, catalog, neighbours), container, placed):
+        running = _running_engine(container, line, catalog, neighbours)
+        models = placed_models(placed, running)
+        for record in (line, running, container, placed, *([models] if models else ())):
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
     of_options = Collector()

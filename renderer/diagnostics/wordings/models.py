@@ -122,6 +122,17 @@ MODELS: Final[dict[str, Wording]] = {
     "E233": Wording("'{value}' is not a repository id", "{hint}"),
     "E940": Wording("'{name}' is not the first part of a split file", "{hint}"),
     "E941": Wording("'{value}' is no projector", "{hint}"),
+    "E933": Wording(
+        "{of} does not start with this file: {why}",
+        "{hint}",
+    ),
+    "W933": Wording("{key} has no effect here: {why}", "{hint}"),
+    "W934": Wording("the server calls this model '{model}'{why}", "{hint}"),
+    "W935": Wording("{what} {effect}", "{hint}"),
+    "W936": Wording(
+        "{of} has {count} models and keeps {most} of them in memory: to load another it ends one that still answers",
+        "use {since} or a newer version, which waits for the end of its answers",
+    ),
     "E944": Wording("{what} does not go with {count} main models in one server", "{hint}"),
     "E945": Wording("{value} models cannot be in memory at once: {what}", "{hint}"),
     "E946": Wording("{key} {what}", "{hint}"),

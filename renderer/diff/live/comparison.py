@@ -74,8 +74,14 @@ def compare_live(
             old[key] = ObjectSide(
                 key, body, catalog, document.name, config_maps.get(text_at(body, "metadata", "namespace"))
             )
+    rendered_maps = config_maps_by_namespace(rendered)
     new = {
-        (key := object_key(body)): ObjectSide(key, body, catalog, config_maps=_maps_of(key.namespace, config_maps))
+        (key := object_key(body)): ObjectSide(
+            key,
+            body,
+            catalog,
+            config_maps={**_maps_of(key.namespace, config_maps), **_maps_of(key.namespace, rendered_maps)},
+        )
         for body in rendered
     }
     pairs = [*_match(old, new, names)]

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Path
 from renderer.diff.live.command_options import ContainerCommand, read_command
+from renderer.diff.live.served_models import ServedModels, served_models
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.mounted_files import MountedKey, mounted_key
@@ -32,6 +33,7 @@ class PodSide(Struct, frozen=True, dict=True):
     engines: Mapping[str, ContainerCommand]  # by the name of the container, where it runs one
     sources: Mapping[str, str]  # where the weights below a path come from, the longest path first
     chat_template: MountedKey | None = None  # that the one engine reads
+    models: ServedModels | None = None  # that the one engine serves by a file of their options
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -162,7 +164,20 @@ def read_pod(
     sources = {**_volume_sources(spec), **_loader_sources(spec)}
     engines = {name: command for name, command in commands.items() if command}
     sources = dict(sorted(sources.items(), key=lambda item: -len(item[0])))
-    return PodSide(place, template, engines, sources, _chat_template(spec, engines))
+    models = _models(spec, engines, catalog, config_maps or {})
+    return PodSide(place, template, engines, sources, _chat_template(spec, engines), models)
+
+
+def _models(
+    spec: Mapping[str, Any], engines: Mapping[str, ContainerCommand], catalog: EngineCatalog, config_maps: ConfigMaps
+) -> ServedModels | None:
+    """The models of the one engine of a pod."""
+    for name, command in engines.items() if len(engines) == 1 else ():
+        body = next((body for body in maps_at(spec, "containers") if text_at(body, "name") == name), {})
+        args = [word.text for word in command.recognised.command.arguments]
+        options = catalog.all_options(command.backend)
+        return served_models(command.backend, command.style, options, args, spec, body, config_maps)
+    return None
 
 
 def _chat_template(spec: Mapping[str, Any], engines: Mapping[str, ContainerCommand]) -> MountedKey | None:

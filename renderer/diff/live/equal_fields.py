@@ -148,15 +148,21 @@ def is_scheme_of_probe(differing: DifferingField) -> bool:
 
 
 def is_pulled(differing: DifferingField) -> bool:
-    """A hook of theirs that pulls a model, which a step of ours before the engine does."""
-    if not differing.dropped or differing.field[:2] != ("lifecycle", "postStart") or not differing.commands:
+    """A hook or an init container of theirs that pulls models, which a step of ours before the engine does."""
+    pods = differing.pods
+    is_hook = differing.field[:2] == ("lifecycle", "postStart") and bool(differing.commands)
+    is_step = differing.path[:2] == ("spec", "initContainers")
+    if not pods or not pods.ours.engine or not differing.dropped or not (is_hook or is_step):
         return False
-    pods, entry = differing.pods, table_entry(differing.commands[1].backend)
-    steps = maps_at(map_at(differing.commands[1].recognised.engine.runtime.spec, "engine"), "initContainers")
-    names = {text_at(step, "name") for step in steps}
-    has_step = pods and any(body.get("name") in names for body in maps_at(pods.ours.spec, "initContainers"))
+    engine = pods.ours.engines[pods.ours.engine].recognised.engine.runtime
+    names = {text_at(step, "name") for step in maps_at(map_at(engine.spec, "engine"), "initContainers")}
+    has_step = any(body.get("name") in names for body in maps_at(pods.ours.spec, "initContainers"))
     text = " ".join(map(str, list_at({"words": differing.value}, "words")))
-    return bool(has_step) and any(" ".join(words) in text for words in entry.get("pulls") or ())
+    if is_step:
+        bodies = maps_at(pods.theirs.spec, "initContainers")
+        body = next((body for body in bodies if text_at(body, "name") == differing.path[2][1:-1]), {})
+        text = " ".join(map(str, (*list_at(body, "command"), *list_at(body, "args"))))
+    return has_step and any(" ".join(words) in text for words in table_entry(engine.name).get("pulls") or ())
 
 
 def has_no_workers(differing: DifferingField) -> bool:
@@ -371,3 +377,25 @@ def has_same_template(differing: DifferingField) -> bool:
     if (own.config_map, own.key) != (other.config_map, other.key):
         return False
     return _volume_name(differing) == (own if differing.added else other).volume
+
+
+def has_same_models(differing: DifferingField) -> bool:
+    """Of the file from which an engine reads the options of models that the other side serves too, or of an option that
+    is in it on one side and on the command line on the other.
+    """
+    pods = differing.pods
+    other = pods.theirs.models if pods else None
+    if not pods or not other or not pods.ours.engine:
+        return False
+    ours = pods.ours.engines[pods.ours.engine]
+    own = pods.ours.models or other.on_line(ours.style, ours.options)
+    if own is None or not own.serves(other):
+        return False
+    if differing.option:
+        return differing.option in (own.options if differing.added else other.options)
+    if name := _variable(differing):
+        return name in other.variables
+    file = own.file if differing.added or not differing.dropped else other.file
+    if differing.added or differing.dropped:
+        return file is not None and _volume_name(differing) == file.volume
+    return file is not None and differing.path[:2] == ("spec", "volumes") and differing.path[2][1:-1] == file.volume

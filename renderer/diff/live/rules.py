@@ -177,6 +177,15 @@ EXPLANATIONS: Final = (
         "makeMounts); the engine opens the file there.",
     ),
     LiveRule(
+        "models-file",
+        EQUAL,
+        "The engine reads the same models with the same options from a file of ours.",
+        equal_fields.has_same_models,
+        of=POD,
+        ground="The engine serves what its file says of each model (tools/server/server-models.cpp), by its "
+        "section and by its alias.",
+    ),
+    LiveRule(
         "named-folder",
         EQUAL,
         "The engine opens its weights from a folder with the model's name.",
@@ -263,9 +272,9 @@ EXPLANATIONS: Final = (
     LiveRule(
         "pulled-model",
         EQUAL,
-        "A step before the engine pulls the model that a hook pulled.",
+        "A step before the engine pulls what a hook or an init container pulled.",
         equal_fields.is_pulled,
-        of=ENGINE,
+        of=POD,
         side=THEIRS,
         ground="kubelet starts a container when all init containers have ended "
         "(pkg/kubelet/kuberuntime/kuberuntime_container.go, computeInitContainerActions), and runs a "

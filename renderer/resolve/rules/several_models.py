@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, quoted, rule
 from renderer.engines.given_options import option_names
+from renderer.engines.models_file import unwritable
 from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.resolve.claims import MAIN, ONE_MAIN, public_name_origin
 from renderer.resolve.engine.backend_runtime import model_settings
@@ -19,7 +20,7 @@ from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import AppEngine, EngineRun, MainModel
-from renderer.resolve.workload.model_file import ModelSection, unwritable
+from renderer.resolve.workload.model_file import ModelSection
 from renderer.resolve.workload.scaling import PlannedScaling
 
 _CLAIMS = ("spec", "modelClaims")

@@ -4,7 +4,6 @@ docs/sources.md#several-models-in-one-server): a section for each, and one with 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -13,16 +12,12 @@ from msgspec.structs import replace
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import option_names
+from renderer.engines.models_file import ON, SHARED, header_line, pair_line
 from renderer.resolve import claims, tasks
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import RunnerSize
 from renderer.resolve.workload.engine_process import EngineProcess, ModelFile
 from renderer.resolve.workload.engine_run import EngineChoice, EngineRun, MainModel, run_engine
-
-_ALL = "*"  # the section of what all models share
-_ON = "true"  # the value of an option without one
-# What ends a value (common/preset.cpp of the release b11434; other readers of such files end it there, too).
-_ENDS = r"[#;\r\n]"
 
 
 class FileOption(Struct, frozen=True):
@@ -108,7 +103,7 @@ def _options(process: EngineProcess) -> Iterator[FileOption]:
 def _lines(run: EngineRun, sections: Sequence[ModelSection]) -> Iterator[tuple[str, Origin]]:
     """The lines of the file, and what each is of."""
     pairs = [
-        {option.key: (" ".join(option.values) or _ON, option.origin) for option in section.options}
+        {option.key: (" ".join(option.values) or ON, option.origin) for option in section.options}
         for section in sections
     ]
     first, *others = pairs
@@ -118,28 +113,17 @@ def _lines(run: EngineRun, sections: Sequence[ModelSection]) -> Iterator[tuple[s
         if all(key in other and other[key][0] == value[0] for other in others)
     }
     preload, app = run.engine.spec["models"]["file"].get("preload", ""), run.base.app
-    yield from _section(_ALL, shared, claims.claim_origin(app))
+    yield from _section(SHARED, shared, claims.claim_origin(app))
     for section, own in zip(sections, pairs, strict=True):
         origin = app.origin(*section.main.claimed.path)
         left = {key: value for key, value in own.items() if key not in shared}
         if preload and section.main.preload:
-            left[preload] = _ON, app.origin(*section.main.claimed.path[:-1], "preload")
+            left[preload] = ON, app.origin(*section.main.claimed.path[:-1], "preload")
         yield "", origin
         yield from _section(section.main.claimed.model.name, left, origin)
 
 
 def _section(name: str, pairs: Mapping[str, tuple[str, Origin]], origin: Origin) -> Iterator[tuple[str, Origin]]:
-    yield f"[{name}]", origin
+    yield header_line(name), origin
     for key, (value, value_origin) in pairs.items():
-        yield f"{key} = {value}", value_origin
-
-
-def unwritable(value: str) -> str:
-    """Why a value cannot stand in the file, in words; '' where it can."""
-    if end := re.search(_ENDS, value):
-        return f"a value ends there at '{end[0]}'" if end[0] in "#;" else "a value is one line there"
-    if value != value.strip(" \t"):
-        return "blanks around a value are lost there"
-    if "$(" in value:
-        return "variables of the container are not read there"
-    return ""
+        yield pair_line(key, value), value_origin
