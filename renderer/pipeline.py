@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, repeat
 from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,13 +19,12 @@ from renderer.loaded_tree import Item, LoadedTree, Reader, items, read_tree
 from renderer.output import leftover_files, manifest_files
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
-from renderer.plan import Manifest, SharedNeed, SharedPlan
+from renderer.plan import Figures, Manifest, SharedNeed, SharedPlan, WorkloadFigures
 from renderer.result import Changes, Part, RenderResult, common_scope, merge_results
 from renderer.source.tree import repository_top
 
 if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
-    from renderer.fit.verdict import FitVerdict
     from renderer.policy.admission import AdmissionRun
 
 Result = TypeVar("Result")
@@ -120,7 +119,7 @@ class Rendered(Struct, frozen=True):
     texts: Sequence[OutputFile]
     problems: Sequence[Diagnostic]
     needs: Sequence[SharedNeed] = ()  # the shared objects that the item needs
-    fits: Mapping[tuple[str, str], FitVerdict] = {}  # by namespace and name of the workload
+    figures: Figures = {}  # of the workloads, if options ask for texts
 
 
 def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderResult:
@@ -168,7 +167,7 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
         skipped_shared=skipped_shared,
         changes=[Changes(scope.folder, changed, [*leftovers.stale, *leftovers.temporary])],
         listed_parts=listed_parts,
-        fits={place: verdict for part in parts for place, verdict in part.fits.items()},
+        figures={place: known for part in parts for place, known in part.figures.items()},
     )
 
 
@@ -266,13 +265,13 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
-    fits: dict[tuple[str, str], FitVerdict] = {}
+    figures: dict[tuple[str, str], WorkloadFigures] = {}
     objects = 0
     rendered = render_apps(run, apps, listed=listed)
     for app in rendered:
         problems += app.problems
         needs.update(app.needs)
-        fits |= app.fits if options.texts else {}
+        figures |= app.figures
         if app.texts:
             objects += len(app.manifests)
             compared = manifest_files.compare(run.output, app.texts)
@@ -282,7 +281,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
     own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
     unjudged = run.admission.unjudged() if run.admission else ()
-    return Part(problems, states, [] if listed else texts, objects, needs, own_objects, unjudged, fits=fits)
+    return Part(problems, states, [] if listed else texts, objects, needs, own_objects, unjudged, figures=figures)
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:
@@ -312,8 +311,13 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, listed: bool = 
     if run.admission:
         problems = list(map(add, problems, each_of(apps, run.admission.judge, manifests)))
     texts = each_of(apps, make_texts, plans, manifests)
-    needs, fits = each_of(apps, resolve.shared_needs, plans), each_of(apps, resolve.fit_verdicts, plans)
-    return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), needs, fits))
+    needs = each_of(apps, resolve.shared_needs, plans)
+    figures: Iterable[Figures] = repeat({})
+    if run.scope.options.texts:
+        from renderer.fleet.figures import workload_figures  # render alone needs none
+
+        figures = each_of(apps, partial(workload_figures, run.context), apps, plans)
+    return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), needs, figures))
 
 
 def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[object]) -> list[Result]:

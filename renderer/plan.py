@@ -19,6 +19,8 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.api_record import ApiRecord
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from renderer.fit.verdict import FitVerdict
 
 Body = Mapping[str, object]
@@ -529,6 +531,18 @@ class Plan(Struct, frozen=True):
     def pool_ports(self) -> tuple[Port, ...]:
         """The ports of a pod among which the picker of a pool chooses."""
         return (self.answering_port,) if self.answering_port else self.rank_ports or (self.port,)
+
+
+class WorkloadFigures(Struct, frozen=True):
+    """What is known of a workload beside its objects."""
+
+    fit: FitVerdict | None = None  # whether its model fits on its accelerators
+    hour: Decimal | None = None  # the price of an hour with the most replicas
+    unpriced: bool = False  # it has accelerators without a price, and others have one
+
+
+Figures: TypeAlias = Mapping[tuple[str, str], WorkloadFigures]
+"""By namespace and name of the workload."""
 
 
 class TrafficPlan(Struct, frozen=True):

@@ -12,12 +12,11 @@ from renderer.api import Inputs, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic
 from renderer.output import leftover_files
 from renderer.output.manifest_files import OutputFile
-from renderer.plan import SharedNeed
+from renderer.plan import Figures, SharedNeed
 
 if TYPE_CHECKING:
     from renderer.admission.records import UnjudgedReason
     from renderer.check.foreign import OwnObject
-    from renderer.fit.verdict import FitVerdict
 
 
 class Part(Struct, frozen=True):
@@ -30,7 +29,7 @@ class Part(Struct, frozen=True):
     needs: Set[SharedNeed]  # the shared objects that the items need
     compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
     unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
-    fits: Mapping[tuple[str, str], FitVerdict] = {}  # by namespace and name of the workload
+    figures: Figures = {}  # of the workloads, if options ask for texts
 
 
 class Changes(Struct, frozen=True):
@@ -53,8 +52,7 @@ class RenderResult(Struct, frozen=True):
     skipped_shared: list[str]  # shared files that a run with PATHS needs, but does not write
     changes: Sequence[Changes] = ()  # for `pipeline.write`, none with errors
     listed_parts: Sequence[Part] = ()  # the results of items whose texts were not asked for
-    # Whether models fit on their accelerators, by namespace and name of the workload; of one environment.
-    fits: Mapping[tuple[str, str], FitVerdict] = {}
+    figures: Figures = {}  # of the workloads of one environment, if options ask for texts
     asides: Callable[[], Sequence[Diagnostic]] = list  # notes for machines, and for people who ask for each
 
 

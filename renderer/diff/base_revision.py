@@ -15,6 +15,7 @@ from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diff import reuse
 from renderer.diff.charts import Chart, find_chart
 from renderer.diff.output_folders import Side
+from renderer.fleet.figures import workload_figures
 from renderer.output.file_header import MARK, source_of
 from renderer.output.manifest_files import OutputFile
 from renderer.result import RenderResult
@@ -22,7 +23,7 @@ from renderer.source import git
 from renderer.source.commit import CommitTree
 
 if TYPE_CHECKING:
-    from renderer.diff.models import Fits
+    from renderer.plan import Figures
 
 _NOTES = 10  # errors of a base that are shown; the rest is counted
 
@@ -32,7 +33,7 @@ class BaseFiles(Struct, frozen=True):
 
     files: list[OutputFile] = []
     notes: list[str] = []
-    fits: Fits = {}  # of its models
+    figures: Figures = {}  # of its workloads
 
 
 class BaseRevision:
@@ -90,18 +91,18 @@ class BaseRevision:
             if chart:
                 files, notes = chart.manifests(later_paths)
             files = [file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)]
-            return BaseFiles(files, notes, self._plan_fits(scope, files, later_texts, later))
+            return BaseFiles(files, notes, self._plan_figures(scope, files, later_texts, later))
         if self._form == "rendered":
             return BaseFiles(notes=[f"{self._name} holds no rendered files, so everything counts as added"])
         return self._render(self._options, f"base {self._name}", later)
 
-    def _plan_fits(
+    def _plan_figures(
         self, scope: Scope, files: Iterable[OutputFile], later_texts: Iterable[OutputFile], later: RenderResult | None
-    ) -> Fits:
-        """Whether the models of those files of the commit fit that differ from the later side, as far as it follows
-        from their inputs. Where these are the same, another llmaz rendered the files: then nobody knows.
+    ) -> Figures:
+        """What is known of the workloads of those files of the commit that differ from the later side, as far as it
+        follows from their inputs. Where these are the same, another llmaz rendered the files: then nobody knows.
         """
-        texts = dict(later_texts) if later and later.fits else {}
+        texts = dict(later_texts) if later and later.figures else {}
         sources = {_source(file) for file in files if texts and texts.get(file.path) != file.text}
         if not later or not sources:
             return {}
@@ -114,9 +115,9 @@ class BaseRevision:
         apps = (app for app in inputs.inputs.apps if app.file in sources and app.key not in inputs.unchanged)
         context = resolve.run_context(inputs.inputs, strict=False, tells_all=False)
         return {
-            place: verdict
+            place: known
             for app in apps
-            for place, verdict in resolve.fit_verdicts(resolve.plan(context, app)[0]).items()
+            for place, known in workload_figures(context, app, resolve.plan(context, app)[0]).items()
         }
 
     def _render(self, options: RenderOptions, name: str, later: RenderResult | None) -> BaseFiles:
@@ -134,7 +135,7 @@ class BaseRevision:
             return BaseFiles(notes=[first, *_error_lines(error.problems)])
         errors = [problem for problem in rendered.problems if problem.forbids()]
         first = f"{name} has errors, and what is wrong there counts as added"
-        return BaseFiles(rendered.texts, [first, *_error_lines(errors)] if errors else [], rendered.fits)
+        return BaseFiles(rendered.texts, [first, *_error_lines(errors)] if errors else [], rendered.figures)
 
     @cached_property
     def _committed(self) -> tuple[Scope, list[OutputFile], Chart | None] | None:

@@ -20,7 +20,6 @@ from renderer.diff.gpus import (
     sum_gpus,
 )
 from renderer.diff.models import (
-    Fits,
     ModelChange,
     ModelSummary,
     autoscalers,
@@ -53,6 +52,7 @@ from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
 from renderer.kubernetes.workloads import WORKLOADS, pod_template
 from renderer.load.preset_files import accelerator_types
 from renderer.output.manifest_files import OutputFile
+from renderer.plan import Figures
 from renderer.resolve import ReplacedName
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 
@@ -79,6 +79,7 @@ class TreeDiff(Struct, frozen=True):
     gpus: tuple[GpuChange, ...]  # of all models together
     notes: tuple[str, ...] = ()  # what could not be compared, and why
     roles: tuple[RolesChange, ...] = ()  # of the apps whose models do a part of the work each
+    currency: str = ""  # of prices, '' where nobody says it
 
     @property
     def different(self) -> bool:
@@ -90,7 +91,8 @@ def compare(
     before: Sequence[OutputFile],
     after: Sequence[OutputFile],
     *,
-    fits: tuple[Fits, Fits] = ({}, {}),
+    figures: tuple[Figures, Figures] = ({}, {}),
+    currency: str = "",
     pathless: Mapping[tuple[str, str], str] = {},
     replaced: Sequence[ReplacedName] = (),
     replaces: bool = True,
@@ -98,10 +100,10 @@ def compare(
 ) -> TreeDiff:
     """The differences between two sides of rendered files. Files that are the same on both are not parsed.
 
-    `fits`: whether the models of each side fit on their accelerators; `pathless`: the task of each app of the second
-    side for which the AI gateway has no path; `replaced`: names of apps of that side whose route a ModelRoute replaces;
-    `replaces`: the second side replaces the first; False for two clusters side by side, where only the risks of
-    STANDING count. `show`: also shows values that may be secrets.
+    `figures`: of the workloads of each side; `currency`: of the prices among them; `pathless`: the task of each app of
+    the second side for which the AI gateway has no path; `replaced`: names of apps of that side whose route a
+    ModelRoute replaces; `replaces`: the second side replaces the first; False for two clusters side by side, where only
+    the risks of STANDING count. `show`: also shows values that may be secrets.
     """
     before_files, after_files, unchanged = changed_files(before, after)
     old, new = items(before_files), items(after_files)
@@ -109,7 +111,7 @@ def compare(
         _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
     names = _accelerator_names()
-    states = _state(old, fits[0]), _state(new, fits[1])
+    states = _state(old, figures[0]), _state(new, figures[1])
     models = tuple(join_replaced(_model_changes(pairs, *states, names)))
     roles = tuple(roles_changes(models, *(partial(state.summarize_roles, names) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
@@ -118,7 +120,7 @@ def compare(
     all_risks = find_risks(unhidden, models, old, new, unchanged=unchanged, pathless=pathless, replaced=replaced)
     shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
     traffic = tuple(traffic_changes(old, new, keys))
-    return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles)
+    return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles, currency=currency)
 
 
 def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFile]) -> None:
@@ -224,15 +226,19 @@ class _State(Struct, frozen=True):
     objects: Items
     scalers: Mapping[tuple[str, str], Body]
     devices: Mapping[tuple[str, str], Mapping[str, int]]
-    fits: Fits
+    figures: Figures
 
     def summarize(self, item: ObjectItem | None, names: AcceleratorNames) -> ModelSummary | None:
         """The model of a workload; None without one."""
         if not item:
             return None
         model = summarize_model(item, self.scalers, names, self.devices)
-        verdict = self.fits.get((item.key.namespace, item.key.name))
-        return replace(model, memory=describe_verdict(verdict), lacks_fact=bool(verdict.missing)) if verdict else model
+        if known := self.figures.get((item.key.namespace, item.key.name)):
+            model = replace(model, hour=known.hour, unpriced=known.unpriced)
+        if known and (verdict := known.fit):
+            words = describe_verdict(verdict)
+            model = replace(model, memory=words, fit=verdict.kind, lacks_fact=bool(verdict.missing))
+        return model
 
     def summarize_roles(
         self, names: AcceleratorNames, places: set[tuple[str, str]]
@@ -247,8 +253,8 @@ class _State(Struct, frozen=True):
         return roles
 
 
-def _state(objects: Items, fits: Fits) -> _State:
-    return _State(objects, autoscalers(objects), claimed_devices(objects), fits)
+def _state(objects: Items, figures: Figures) -> _State:
+    return _State(objects, autoscalers(objects), claimed_devices(objects), figures)
 
 
 def _workload_changes(

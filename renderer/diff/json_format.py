@@ -10,6 +10,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.diff.options import OptionChange
 from renderer.diff.risks import Risk
 from renderer.diff.wording import format_sides
+from renderer.fleet.prices import HOURS, cents
 from renderer.text import escapes
 
 
@@ -23,6 +24,7 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
         "risks": [_risk(risk) for risk in diff.risks],
         "models": [_model(model) for model in diff.models],
         "gpus": [_gpus(gpu) for gpu in diff.gpus],
+        "currency": diff.currency or None,
         "roles": [
             {
                 "namespace": change.namespace,
@@ -97,6 +99,7 @@ def _side(model: ModelSummary | None) -> dict[str, object] | None:
         "maxReplicas": model.high,
         "autoscaled": model.scaled,
         "gpuMemory": model.memory or None,
+        "pricePerMonth": None if model.hour is None else cents(HOURS * model.hour),
     }
 
 

@@ -16,19 +16,23 @@ from renderer.diff.risks import NAME, Risk
 from renderer.diff.wording import (
     RiskGroup,
     accelerators,
+    arrow,
     changed_gpus,
     count_risks,
     count_states,
     group_risks,
     headline,
     per_replica,
+    price_change,
     replicas,
     roles,
     shorten,
     summarize_gpus,
     title,
+    total_prices,
     yaml_diff,
 )
+from renderer.fleet.prices import HOURS, money
 from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
 
 MOST = 65_536  # characters of a comment on GitHub
@@ -49,7 +53,9 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
     head = f"| {count_states(diff.models, 'model')} | change | replicas |"
     text += _table(head, [_model(model) for model in diff.models], "model", 12_000)
     text += _list("Roles", [f"* {_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
-    text += _table(f"| {summarize_gpus(diff)} | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
+    text += _table(
+        f"| {summarize_gpus(diff) or 'price'} | accelerator | a replica | at most |", _gpus(diff), "line", 4_000
+    )
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)
     text += _list("Notes", [f"* {_code(note, _ERROR)}" for note in diff.notes], 6_000)
     text += _section(count_states(diff.objects, "object"), "")
@@ -189,7 +195,7 @@ def _change_summary(change: ModelChange) -> str:
 
 def _gpus(diff: TreeDiff) -> list[str]:
     """Rows of accelerators below the totals of the headline: first the sums of kinds that change and are not those of a
-    single model, then those of each model.
+    single model, then those of each model; then what a month costs.
     """
     changed = changed_gpus(diff)
     rows = [(_code(model.key.place), _code(gpu.name), per_replica(gpu), accelerators(gpu)) for model, gpu in changed]
@@ -199,7 +205,18 @@ def _gpus(diff: TreeDiff) -> list[str]:
         kinds = [gpu for gpu in diff.gpus if gpu.peak[0] != gpu.peak[1] and (gpu.name, gpu.peak) not in single]
         sums = [(_code(gpu.name), accelerators(gpu)) for gpu in kinds] if len(diff.gpus) > 1 else []
         rows = [*((whole, kind, "", figures) for kind, figures in sums), *rows]
+    rows += _prices(diff)
     return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _prices(diff: TreeDiff) -> list[tuple[str, str, str, str]]:
+    """Rows of what a month costs with the most replicas: of all models, and of each whose price changes."""
+    changes = [(_code(model.key.place), price_change(model, diff.currency)) for model in diff.models]
+    changed = [(name, change) for name, change in changes if change]
+    if len(changed) > 1:
+        before, after = (money(HOURS * hour, "") for hour in total_prices(diff))
+        changed.insert(0, ("these models in total", f"{arrow(before, after)} {diff.currency}".rstrip()))
+    return [(name, "price of a month", "", change) for name, change in changed]
 
 
 def _fact(fact: ModelFact) -> str:

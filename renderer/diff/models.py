@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from renderer.resolve.weight_sources import MODELS_FOLDER
 from renderer.text.text_table import gpu_unit
 
 if TYPE_CHECKING:
-    from renderer.fit.verdict import FitVerdict
+    from decimal import Decimal
 
 _PUBLIC_NAME, _VERSION = "public name", "engine version"
 _WEIGHTS = rf"(?<!\S){MODELS_FOLDER}[^\s,]*"
@@ -45,10 +45,6 @@ _OF_MEMORY = {"model", "flavor", "nodes", "hosts a replica", "image", "command",
 _NETWORKS = frozenset(("k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"))  # annotations that attach some
 _NETWORK_VARIABLES = ("NCCL_", "RCCL_", "HCCL_", "UCX_", "FI_")
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
-
-
-Fits: TypeAlias = "Mapping[tuple[str, str], FitVerdict]"
-"""Whether models fit on their accelerators, by namespace and name of the workload, where that is known."""
 
 
 class SideContainer(Struct, frozen=True):
@@ -95,6 +91,9 @@ class ModelSummary(Struct, frozen=True):
     # Whether pods of several hosts name nothing but the network of all pods.
     has_plain_network: bool = False
     memory: str = ""  # whether it fits on its accelerators, in words; '' where that is not known
+    fit: str = ""  # the kind of that answer
+    hour: Decimal | None = None  # the price of an hour with the most replicas, None where it is not known
+    unpriced: bool = False  # it has accelerators without a price, and others have one
     lacks_fact: bool = False  # for want of a fact of the model that is known in part, or not at all
 
     @property

@@ -20,9 +20,9 @@ from renderer.source.commit import CommitTree, commit_tree
 
 if TYPE_CHECKING:
     from renderer.diff.base_revision import BaseRevision
-    from renderer.diff.models import Fits
     from renderer.diff.risks import Risk
     from renderer.output.manifest_files import OutputFile
+    from renderer.plan import Figures
     from renderer.result import RenderResult
 
 _NEEDED = (
@@ -45,7 +45,8 @@ class Sides(Struct, frozen=True):
     notes: list[str]
     environment: str = ""  # its name, or two names with `-` between them where environments are compared
     risks: tuple[Risk, ...] = ()  # of changed settings
-    fits: tuple[Fits, Fits] = ({}, {})  # of both sides
+    figures: tuple[Figures, Figures] = ({}, {})  # of both sides
+    currency: str = ""  # of the prices among them
     # By namespace and name, the task of the model of each app of the later side for which the gateway has no path.
     pathless: Mapping[tuple[str, str], str] = {}
     replaced: Sequence[ReplacedName] = ()
@@ -104,7 +105,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         later_result = pipeline.render(replace(later, texts=True, allow_empty=True))
         texts, problems = later_result.texts, later_result.problems
     notes = [*(env_notes if base_side.files else ()), *dict.fromkeys([*base_side.notes, *judgement.notes])]
-    fits = base_side.fits, later_result.fits if later_result else {}
+    figures = base_side.figures, later_result.figures if later_result else {}
     return Sides(
         base_side.files,
         texts,
@@ -112,10 +113,16 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         notes,
         now.env,
         risks=judgement.risks,
-        fits=fits,
+        figures=figures,
+        currency=_currency(later_result),
         pathless=resolve.pathless_apps(later_result.inputs) if later_result else {},
         replaced=resolve.replaced_names(later_result.inputs) if later_result else (),
     )
+
+
+def _currency(result: RenderResult | None) -> str:
+    """The currency of the prices in RenderConfig; '' where nobody says it."""
+    return str(result.inputs.config.get("fleet", "currency", default="")) if result else ""
 
 
 def _render_later(opened: load.ReadAhead, base: BaseRevision | None) -> RenderResult:
@@ -172,7 +179,8 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
         problems,
         [],
         f"{older}-{newer}",
-        fits=(before.fits, after.fits),
+        figures=(before.figures, after.figures),
+        currency=_currency(after),
         pathless=resolve.pathless_apps(after.inputs),
         replaced=resolve.replaced_names(after.inputs),
     )

@@ -16,6 +16,7 @@ from renderer.diff.wording import (
     group_risks,
     headline,
     per_replica,
+    price_change,
     replicas,
     roles,
     shorten,
@@ -33,7 +34,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
     parts = [
         list(_risks((risk for risk in diff.risks if risk.kind == GUARD), is_whole=True)),
         list(_risks((risk for risk in diff.risks if risk.kind != GUARD), is_whole=False)),
-        [text for model in diff.models for text in _model(model)],
+        [text for model in diff.models for text in _model(model, diff.currency)],
         [line(f"  {change.place}: {roles(change)}") for change in diff.roles],
         [
             line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
@@ -69,7 +70,7 @@ def _risk(group: RiskGroup) -> str:
     return f"{group.risk.title}: {line(', '.join(places[:_MANY]))}{more}: {line(group.risk.message)}"
 
 
-def _model(change: ModelChange) -> Iterator[str]:
+def _model(change: ModelChange, currency: str) -> Iterator[str]:
     was = f", was {old.place}" if (old := change.renamed_from) else ""
     model = change.after or change.before
     model_name = f" ({model.name})" if model and model.name else ""
@@ -85,6 +86,8 @@ def _model(change: ModelChange) -> Iterator[str]:
         yield f"      replicas: {replicas(change)}"
     for gpus in gpu_changes:
         yield f"      {line(gpus.name)}: {per_replica(gpus)} a replica, {accelerators(gpus)} at most"
+    if price := price_change(change, currency):
+        yield f"      price: {price} a month at most"
     if change.memory:
         yield f"      GPU memory: {change.memory}"
 

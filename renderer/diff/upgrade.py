@@ -33,7 +33,7 @@ def upgrade(source: RendererSource, options: RenderOptions) -> Sides:
         later.problems,
         [],
         options.env,
-        fits=({}, later.fits),
+        figures=({}, later.figures),
         pathless=resolve.pathless_apps(later.inputs),
         replaced=resolve.replaced_names(later.inputs),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from decimal import Decimal
 
 from msgspec import Struct
 
@@ -15,6 +16,8 @@ from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange, sum_gpus
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
+from renderer.fit.verdict import ACTIVATIONS, CONTEXT, TIGHT, UNCHECKED, WEIGHTS
+from renderer.fleet.prices import HOURS, money
 from renderer.text import escapes
 from renderer.text.differences import unified
 
@@ -26,7 +29,58 @@ def headline(diff: TreeDiff) -> str:
     risks, objects = count_risks(diff.risks), count_states(diff.objects, "object") or "no object changes"
     if diff.objects:
         risks = risks or "no risks found"
-    return " · ".join(filter(None, [risks, count_states(diff.models, "model"), summarize_gpus(diff), objects]))
+    judged = [risks, summarize_fit(diff), summarize_price(diff)]
+    return " · ".join(filter(None, [*judged, count_states(diff.models, "model"), summarize_gpus(diff), objects]))
+
+
+def summarize_fit(diff: TreeDiff) -> str:
+    """`fits`, or `1 of 3 does not fit, fit of 2 unknown` of the models of the later side on accelerators; '' where it
+    is known of none.
+    """
+    fits = [model.after.fit for model in diff.models if model.after and model.after.gpus]
+    unknown = sum(fit in ("", UNCHECKED) for fit in fits)
+    if unknown == len(fits):
+        return ""
+    tight = sum(fit in (TIGHT, ACTIVATIONS) for fit in fits)
+    failing = sum(fit in (CONTEXT, WEIGHTS) for fit in fits)
+    parts = [
+        f"{failing:,} of {len(fits):,} {'does' if failing == 1 else 'do'} not fit" if failing else "",
+        f"{tight:,} of {len(fits):,} tight" if tight else "",
+        f"fit of {unknown:,} unknown" if unknown else "",
+    ]
+    return ", ".join(filter(None, parts)) or "fits"
+
+
+def summarize_price(diff: TreeDiff) -> str:
+    """`+4,380.00 USD a month at most`: what these models cost more than before with the most replicas, and how many
+    have no price; '' without prices.
+    """
+    sides = [side for model in diff.models for side in (model.before, model.after) if side]
+    if all(side.hour is None for side in sides):
+        return ""
+    unpriced = sum(bool(model.after and model.after.unpriced) for model in diff.models)
+    before, after = total_prices(diff)
+    change = money(HOURS * (after - before), diff.currency)
+    parts = [f"{'+' if after > before else ''}{change} a month at most" if after != before else "price unchanged"]
+    return ", ".join([*parts, *([f"price of {unpriced:,} unknown"] if unpriced else [])])
+
+
+def total_prices(diff: TreeDiff) -> tuple[Decimal, Decimal]:
+    """What an hour of these models costs on both sides with the most replicas, as far as that is known."""
+    before, after = (
+        sum((side.hour for side in sides if side and side.hour is not None), Decimal(0))
+        for sides in zip(*((model.before, model.after) for model in diff.models), strict=True)
+    )
+    return before, after
+
+
+def price_change(model: ModelChange, currency: str) -> str:
+    """`1,752.00 → 3,504.00 USD`: what a month costs with the most replicas; '' where it stays, or nobody knows."""
+    hours = [side.hour if side else None for side in (model.before, model.after)]
+    if hours[0] == hours[1]:
+        return ""
+    before = "" if hours[0] is None else money(HOURS * hours[0], "" if hours[1] is not None else currency)
+    return arrow(before, "" if hours[1] is None else money(HOURS * hours[1], currency))
 
 
 def count_risks(risks: Iterable[Risk]) -> str:

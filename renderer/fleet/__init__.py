@@ -3,6 +3,7 @@
 """
 
 from renderer.fleet.csv_format import to_csv
+from renderer.fleet.figures import workload_figures
 from renderer.fleet.json_format import to_json
 from renderer.fleet.rows import Fleet, FleetRow, fleet
 from renderer.fleet.sums import KEYS
@@ -10,4 +11,4 @@ from renderer.fleet.table import summary, table
 
 FORMS = {"table": table, "json": to_json, "csv": to_csv}
 
-__all__ = ["FORMS", "KEYS", "Fleet", "FleetRow", "fleet", "summary"]
+__all__ = ["FORMS", "KEYS", "Fleet", "FleetRow", "fleet", "summary", "workload_figures"]

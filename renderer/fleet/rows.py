@@ -86,7 +86,7 @@ def fleet(options: RenderOptions) -> tuple[Fleet, list[Diagnostic]]:
     problems: dict[str, list[Diagnostic]] = {}
     configs: list[RenderConfig] = []
     for name in load.rendered_environments(options) or ("",):
-        planned, problems[name] = plan_tree(replace(options, env=name), _item_rows)
+        planned, problems[name] = plan_tree(replace(options, env=name), item_rows)
         configs.append(planned.scope.config)
         of_environment = [row for answer in planned.answers for row in answer]
         of_environment.sort(key=lambda row: (row.namespace, row.name))
@@ -108,9 +108,10 @@ def _currency(configs: Sequence[RenderConfig]) -> str:
     return first or ""
 
 
-def _item_rows(
+def item_rows(
     context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
 ) -> list[FleetRow]:
+    """A row for each workload of an app, without the environment; none for traffic."""
     return list(_rows(context, item, plans)) if isinstance(item, App) else []
 
 

@@ -147,6 +147,7 @@ def test_json_has_all_keys() -> None:
         "different": False,
         "models": [],
         "gpus": [],
+        "currency": None,
         "roles": [],
         "traffic": [],
         "risks": [],
