@@ -116,4 +116,9 @@ def _format_change(before: str, after: str) -> str:
     """A change in one line: `+ new`, `- old`, or both with an arrow."""
     if not before:
         return f"+ {shorten(after, 60)}"
+    if after and before != after and shorten(before, 60) == shorten(after, 60):  # they differ further behind
+        pairs = zip(before, after, strict=False)
+        alike = next((i for i, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
+        start = max(before.rfind("\\n", alike - 40, alike) + 2, alike - 20)
+        before, after = f"…{before[start:]}", f"…{after[start:]}"
     return f"{shorten(before, 60)} → {shorten(after, 60)}" if after else f"- {shorten(before, 60)}"

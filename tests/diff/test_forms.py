@@ -95,6 +95,22 @@ def test_a_comment_has_an_end(count: int, wide: str) -> None:
         assert int(number.replace(",", "")) + page.count("<details>") == count
 
 
+def test_long_values_show_where_they_differ() -> None:
+    """Of a text the first line that differs, of a long line what stands around it; short ones come whole."""
+    text = "[*]\nmetrics = true\n" + "flash-attn = on\n" * 5
+    for before, after, shown in (
+        (f"{text}[a]\n", f"{text}[b]\n", "…[a]\\n → …[b]\\n"),
+        (text, f"{text}[b]\n", "… → …[b]\\n"),
+        (f"{'x' * 100},one", f"{'x' * 100},two", f"…{'x' * 19},one → …{'x' * 19},two"),
+        ("one", "two", "one → two"),
+    ):
+        bodies = [
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": side}}
+            for side in (before, after)
+        ]
+        assert f"data.k: {shown}\n" in FORMS["text"](compare(texts(bodies[0]), texts(bodies[1])), "")
+
+
 def test_it_is_deterministic() -> None:
     before = texts(*(workload(f"chat-{i}") for i in range(20)), route("blue", ("a", 1)))
     after = texts(*(workload(f"talk-{i}", image="engine:v2") for i in range(20)), route("blue", ("b", 1)))
