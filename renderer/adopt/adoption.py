@@ -319,7 +319,8 @@ class _Run:
         moving = [_copy(service) for service in takeover.moving]
         selecting = [*takeover.services, *takeover.shared]
         other_autoscalers = named.other_autoscalers_of(adopted)
-        tell_lost_autoscalers(adopted, other_autoscalers, diagnostics)
+        has_own = named.autoscaler_of(adopted) is not None
+        tell_lost_autoscalers(adopted, other_autoscalers, diagnostics, has_own=has_own)
         tell_controlled_services(adopted, diagnostics)
         replicas = replicas_without(other_autoscalers, adopted.workload.replicas)
         adopted = replace(adopted, workload=replace(adopted.workload, replicas=replicas))

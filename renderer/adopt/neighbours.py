@@ -67,12 +67,22 @@ def _scaled(document: Document) -> tuple[str, str] | None:
     return (kind, name) if kind and name else None
 
 
-def tell_lost_autoscalers(adopted: AdoptedWorkload, others: Sequence[Document], diagnostics: Collector) -> None:
-    """Tells of autoscalers that go on scaling the old workload alone, where the new one has another name."""
-    for document in others if not adopted.takeover.is_update else ():
+def tell_lost_autoscalers(
+    adopted: AdoptedWorkload, others: Sequence[Document], diagnostics: Collector, *, has_own: bool
+) -> None:
+    """Tells of autoscalers that go on scaling the old workload alone, where the new one has another name, and of those
+    whose number of replicas each apply takes back. `has_own`: its Playground has an autoscaler, and no number.
+    """
+    for document in others:
         kind, name = (text_at(document.value, *path) for path in (("kind",), ("metadata", "name")))
+        what = f"the {kind} '{name}'"
         why = f"nothing like it scales '{adopted.takeover.name}'; write elasticConfig, or one of your own beside it"
-        diagnostics.add("W951", document.origin("metadata", "name"), what=f"the {kind} '{name}'", why=why)
+        if adopted.takeover.is_update:
+            if has_own or not map_at(document.value, "spec", "scaleTargetRef"):
+                continue
+            what = f"the number of replicas that {what} sets"
+            why = "each apply writes the Playground's; write elasticConfig in the place of this autoscaler"
+        diagnostics.add("W951", document.origin("metadata", "name"), what=what, why=why)
 
 
 def tell_controlled_services(adopted: AdoptedWorkload, diagnostics: Collector) -> None:

@@ -175,6 +175,21 @@ def test_of_two_autoscalers_one_is_told(adopt: Adopt, kind: str) -> None:
     assert f"the {kind} 'beside' is lost" in adopted.report
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"), [("LeaderWorkerSet", ()), ("Deployment", ("--as", "same"))], ids=["in its place", "same name"]
+)
+@pytest.mark.parametrize("is_told", [True, False], ids=["alone", "beside one that comes over"])
+def test_an_autoscaler_that_stays_is_told_where_applies_write_replicas(
+    adopt: Adopt, kind: str, words: tuple[str, ...], is_told: bool
+) -> None:
+    """Of a Playground with an autoscaler no number of replicas is rendered, and none is taken back."""
+    target = {"apiVersion": VERSIONS.get(kind, "apps/v1"), "kind": kind, "name": "chat"}
+    scaler = other("keda.sh/v1alpha1", "ScaledObject", spec={"scaleTargetRef": target, "maxReplicaCount": 3})
+    own = other("autoscaling/v2", "HorizontalPodAutoscaler", spec={"scaleTargetRef": target, "maxReplicas": 5})
+    adopted = adopt(workload(kind, container("vllm"), replicas=2), scaler, *([] if is_told else [own]), words=words)
+    assert ("the number of replicas that the ScaledObject 'beside' sets is lost" in adopted.report) is is_told
+
+
 @pytest.mark.parametrize("kind", ["StatefulSet", "LeaderWorkerSet"])
 def test_a_workload_that_was_scaled_to_zero_starts(adopt: Adopt, kind: str) -> None:
     target = {"apiVersion": VERSIONS.get(kind, "apps/v1"), "kind": kind, "name": "chat"}
