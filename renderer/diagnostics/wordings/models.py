@@ -134,7 +134,7 @@ MODELS: Final[dict[str, Wording]] = {
         "use {since} or a newer version, which waits for the end of its answers",
     ),
     "E944": Wording("{what} does not go with {count} main models in one server", "{hint}"),
-    "E945": Wording("{value} models cannot be in memory at once: {what}", "{hint}"),
+    "E945": Wording("{value} cannot be in memory at once: {what}", "{hint}"),
     "E946": Wording("{key} {what}", "{hint}"),
     "E947": Wording("{option} cannot stand {why}", "{hint}"),
     "E942": Wording("{app}: '{backend}' takes no {what}", "{hint}"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import OpenModel
-from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, quoted, rule
+from renderer.diagnostics import Diagnostic, Origin, Path, counted, make_diagnostic, quoted, rule
 from renderer.engines.given_options import option_names
 from renderer.engines.models_file import unwritable
 from renderer.kubernetes.json_values import maps_at, text_at
@@ -189,7 +189,9 @@ def settings_of_models(base: AppBase) -> Iterator[Diagnostic]:
     if not preloaded <= loaded <= mains:
         what = f"there are {mains}" if loaded > mains else f"{preloaded} are preloaded"
         hint = f"write {mains}, or leave it out" if loaded > mains else f"write at least {preloaded}"
-        yield make_diagnostic("E945", app.origin(*_CLAIMS, "loaded"), value=loaded, what=what, hint=hint)
+        yield make_diagnostic(
+            "E945", app.origin(*_CLAIMS, "loaded"), value=counted(loaded, "model"), what=what, hint=hint
+        )
 
 
 @rule(of=AppEngine, when=_has_several, after=no_place)
