@@ -150,7 +150,9 @@ def incompatible_options(running: RunningEngine) -> Iterator[Diagnostic]:
         names = frozenset((option, other))
         line_values = option_values(line.engine.style, line.args, names)
         vendor = text_at(row, "vendor", default=line.shared.accelerator.vendor)
-        if (values and line_values.get(option) not in values) or vendor != line.shared.accelerator.vendor:
+        if values and not rules.is_among(option, line_values.get(option, ""), values):
+            continue
+        if vendor != line.shared.accelerator.vendor or _may_be_set(running, text_at(row, "unlessVariable")):
             continue
         beside = _other_option(rules, row, line_values) if other else _kind_of_model(row, running.facts())
         written = next(written_options(line.engine.style, line.written, names), None) if beside else None
@@ -172,13 +174,21 @@ def _other_option(rules: OptionRules, row: Mapping[str, object], line_values: Ma
 
 
 def _kind_of_model(row: Mapping[str, object], facts: Mapping[str, object]) -> str:
-    """The kind of models for which an option is refused, in words; '' where the model is none of them."""
+    """The kind of models for which an option is refused, in words, or where it is for all; '' where the model is none
+    of them.
+    """
     architecture, stored = text_at(facts, "architecture"), text_at(facts, "quantization").lower()
     if architecture in texts_at(row, "architectures"):
         return f"for {architecture}, {text_at(row, 'why')}"
     if stored in texts_at(row, "weights") and text_at(row, "unless") not in map_at(facts, "attention"):
         return f"for weights that are stored as {stored}"
-    return ""
+    return "" if "architectures" in row or "weights" in row else text_at(row, "why")
+
+
+def _may_be_set(running: RunningEngine, variable: str) -> bool:
+    """Whether the container may have a variable."""
+    names = [text_at(entry, "name") for entry in running.container.env]
+    return bool(variable) and (variable in names or "envFrom" in running.container.rest)
 
 
 def _has_idle(running: RunningEngine) -> bool:
@@ -217,6 +227,4 @@ def _is_said(running: RunningEngine, option: str) -> bool:
     known = line.option_rules.option_list.options if line.option_rules else {}
     if option in line.options or any(option.startswith(word) for word in line.options if word not in known):
         return True
-    name = option_variable(table_entry(line.backend), option)
-    variables = [text_at(variable, "name") for variable in running.container.env]
-    return bool(name) and (name in variables or "envFrom" in running.container.rest)
+    return _may_be_set(running, option_variable(table_entry(line.backend), option))
