@@ -181,7 +181,9 @@ def closed_values(read: Read, path: Sequence[str], enums: Iterable[type[Enum]]) 
     """
 
     def takes(value: object) -> bool:
-        return not answer(read, nested(path, value))
+        """Whether nothing is said of the key, though the class may want others beside it."""
+        objection = answer(read, nested(path, value))
+        return not objection or ("validation error" in objection and not objections_to(read, path, value))
 
     if takes(_UNKNOWN):
         return set()
