@@ -499,6 +499,11 @@ SECOND = [{"name": "CUDA_VISIBLE_DEVICES", "value": "1"}]
 of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, resources={"limits": ONE})
 ALL_OF_NODE = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
 of_engine("W494", "accelerators of the node", ("env", 0, "name"), env=ALL_OF_NODE, resources={"limits": ONE})
+ON_CPUS: Body = {
+    "image": "ghcr.io/ggml-org/llama.cpp:server-b11434",
+    "command": ["llama-server", "-m", "/m.gguf", "-ngl", "99", "--host=0.0.0.0", "--port=8010"],
+}
+of_engine("W833", "layers on no accelerator", ("command", 3), **ON_CPUS)
 TRUE = [{"name": "NCCL_P2P_DISABLE", "value": "true"}]
 of_engine("W832", "word for a number", ("env", 0, "name"), env=TRUE)
 of_engine("W498", "random weights", ("command", 4), "--load-format=dummy")

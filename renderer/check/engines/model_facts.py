@@ -8,7 +8,7 @@ from renderer.check.engines.neighbours import PlacedEngine
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.container_engine import known_facts
 from renderer.engines.given_options import last_given_number
-from renderer.engines.longer_context import stretches_context
+from renderer.engines.longer_context import beyond_context
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at
 
@@ -30,5 +30,5 @@ def beyond_the_model(placed: PlacedEngine) -> Iterator[Diagnostic]:
     longest = number_at(facts, "contextLength")
     if length and longest and length.value > longest:
         variables = [variable.get("name") for variable in maps_at(container.body, "env")]
-        if not stretches_context(line.backend, line.args, variables):
-            yield make_diagnostic("W227", length.origin, length=length.value, longest=int(longest))
+        if words := beyond_context(line.backend, line.args, variables, length.value, longest):
+            yield make_diagnostic("W227", length.origin, **words)

@@ -489,6 +489,10 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "W831": Wording("{option} {value} is for models such as {families}, and not for {model}: {effect}", "{hint}"),
     "W832": Wording("{name}: {what}", "{hint}", about="the value of a variable is none that its reader takes"),
+    "W833": Wording(
+        "{option} {value} does nothing: the image is built for CPUs, and {engine} computes on them alone",
+        "leave it out, or give the model a flavor with an accelerator and the pod an image for it",
+    ),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),

@@ -102,7 +102,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E227": Wording("the field '{word}' is empty", "{hint}"),
     "W227": Wording(
         "{length} tokens are more than the {longest} that the model supports, and most engines then refuse to start",
-        "lower it, or correct facts.contextLength of the OpenModel",
+        "{hint}",
     ),
     "W229": Wording(
         "'{name}' is mounted where the loader's weights are, so the engine sees only one of the two",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
-from renderer.engines.given_options import given_options, last_given_number, last_number
+from renderer.engines.given_options import given_options, last_given_number, last_number, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, KnownEngine, RunningEngine
 from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, text_at, texts_at, value_at
@@ -121,6 +122,30 @@ def missing_accelerator(running: RunningEngine) -> Iterator[Diagnostic]:
             "engine": line.engine.names.engine or line.backend,
         }
         yield make_diagnostic("W496", origin, resource=resource, **words)
+
+
+@cache
+def _placing(backend: str) -> frozenset[str]:
+    """The options of an engine that place work on accelerators."""
+    return frozenset(map_at(table_entry(backend), "onCpus", "options"))
+
+
+def _places_on_none(running: RunningEngine) -> bool:
+    line = running.line
+    return not line.shared.accelerator.resource and not line.options.isdisjoint(_placing(line.backend))
+
+
+@rule(of=RunningEngine, when=_places_on_none)
+def placed_on_nothing(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for an option that places work on an accelerator, in an image for CPUs and a pod that has none."""
+    line, table = running.line, map_at(table_entry(running.line.backend), "onCpus")
+    tag = running.container.image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    if not line.is_own_image() or not patterns.fits_any(tag, texts_at(table, "tags")):
+        return
+    for option in written_options(line.engine.style, line.written, _placing(line.backend)):
+        if option.value not in texts_at(table, "options", option.name) and "$(" not in option.value:
+            words = {"option": option.text.partition("=")[0], "value": option.value, "engine": line.backend}
+            yield make_diagnostic("W833", option.origin, **words)
 
 
 def _has_device(running: RunningEngine) -> bool:

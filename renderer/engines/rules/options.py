@@ -17,6 +17,7 @@ from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.text.suggestions import closest
 
 _NEAR = 0.9  # one letter in ten may be wrong or missing
+_NEAR_KEY = 0.75  # how similar a key has to be that is proposed
 # What somebody else's image may know is a warning.
 _KNOWN_BY_OTHERS = {"E440": "W440", "E477": "W477", "E478": "W478"}
 
@@ -115,6 +116,28 @@ def keys_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
             words = {"of": rules.engine, "option": spelled, "missing": missing, "hint": f"{hint}, or leave it out"}
             yield make_diagnostic(rules.code("E443"), written.origin, **words)
             break
+
+
+@cache
+def _read_keys(backend: str) -> Mapping[str, frozenset[str]]:
+    """The keys that are read of an option's JSON, by option."""
+    return {
+        text_at(row, "option"): frozenset(texts_at(row, "keys")) for row in maps_at(table_entry(backend), "ignoredKeys")
+    }
+
+
+@rule(of=EngineLine, when=lambda line: not line.options.isdisjoint(_read_keys(line.backend)))
+def ignored_keys(line: EngineLine) -> Iterator[Diagnostic]:
+    """A warning for each key of an option's JSON that nothing reads."""
+    rules, read_keys = line.option_rules, _read_keys(line.backend)
+    for option in written_options(line.engine.style, line.written, read_keys) if rules else ():
+        known = read_keys[option.name]
+        for key in json_map(option.value):
+            if rules is None or key in known or "$(" in key:
+                continue
+            near = closest(key, sorted(known), _NEAR_KEY)
+            hint = f"did you mean '{near}'?" if near else "leave it out: nothing reads it"
+            yield make_diagnostic("W477", option.origin, of=rules.engine, option=option.name, key=key, hint=hint)
 
 
 def _json_of(line: EngineLine, option: str) -> dict[str, object]:

@@ -20,7 +20,7 @@ from renderer.engines.given_options import (
     written_options,
 )
 from renderer.engines.handwritten_command import table_entry
-from renderer.engines.longer_context import stretches_context
+from renderer.engines.longer_context import beyond_context
 from renderer.engines.option_lists import completed_tag, list_path
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at, texts_at
@@ -211,22 +211,37 @@ def _lost_keys(engine: Engine, layer: ArgLayer, whole_options: set[str]) -> Iter
             yield make_diagnostic("W232", layer.origin_of(i), of=engine.runtime.name, option=option, other=name)
 
 
+@cache
+def _whole_context(backend: str) -> frozenset[str]:
+    """The options with which each request may take the whole context."""
+    return frozenset(texts_at(table_entry(backend), "wholeContext"))
+
+
 @rule(of=EngineProcess, when=_has_own_arguments)
 def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
-    """A warning for a number of tokens that concurrent requests share, given without the number of requests."""
+    """A warning for a number of tokens that concurrent requests share, given without the number of requests, or which
+    leaves each of them fewer than the model's `maxModelLen`.
+    """
     engine, layers, slots = command.run.engine, command.user_layers, command.run.slots
     shared = engine.shared_tokens
-    if not engine.style.parses_options:
-        return
-    if shared is None or slots < 2 or shared.slots_option in command.user_options:
+    if not engine.style.parses_options or shared is None or slots < 2:
         return
     last = last_given_number(engine.style, layers, shared.options)
-    if last is None:
+    if last is None or not command.user_options.isdisjoint(_whole_context(engine.runtime.name)):
         return
     tokens, option = last.value, last.option
+    main = command.run.base.claim.main
+    declared = 0 if main.ours else int(model_settings(main, engine).get("maxModelLen") or 0)
+    is_short = 0 < tokens // slots < declared
+    if shared.slots_option in command.user_options and not is_short:
+        return
     option_list = engine.option_lists.get(engine.version)
+    has_option = option_list is None or shared.per_request_option in option_list.options
     sharing_hint = f"add '{shared.slots_option} {slots}' if they are to share"
-    if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
+    if is_short:
+        longer = f"{shared.per_request_option} {declared}" if has_option else f"{option} {declared * slots}"
+        hint = f"write '{longer}' in place of it, or lower maxModelLen"
+    elif shared.per_request_option and has_option:
         amount = f" {tokens}' for {tokens} tokens each" if tokens else "' with the number of tokens for each"
         hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
     else:
@@ -234,6 +249,7 @@ def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
         hint = f"write '{option}{amount}" if tokens else sharing_hint
     text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
     share = f", so each gets {tokens // slots}" if tokens else ""
+    share += f", fewer than the {declared} of maxModelLen" if is_short else ""
     yield make_diagnostic("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
 
 
@@ -326,8 +342,8 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
         stated = GivenNumber(length, "", origin)
     if stated and stated.value > longest:
         variables = [variable.get("name") for variable in command.env]
-        if not stretches_context(engine.runtime.name, args, variables):
-            yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
+        if beyond := beyond_context(engine.runtime.name, args, variables, stated.value, longest):
+            yield make_diagnostic("W227", stated.origin, **beyond)
 
 
 @rule(of=EngineProcess, when=lambda command: command.run.config.drafts)

@@ -77,6 +77,7 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E499", not_of=dict.fromkeys(KINDS, "tests/errors/E499-* and test_every_kind: a model of a preset")),
         Fault("E499", ["--kv-cache-dtype", "fp8_e5m2", "--attention-backend", "FLASH_ATTN"]),
     ),
+    options.ignored_keys: (Fault("W477", ["--override-generation-config", '{"max_token": 5}']),),
     options.idle_options: (Fault("W468", ["--tool-call-parser", "hermes"]),),
     words.repeated_command: (Fault("E465", first=["serve"], not_of={"Playground": OURS}),),
     words.misplaced_model: (Fault("E466", first=["sh", "-c"], not_of={"Playground": OURS}),),
@@ -89,6 +90,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault(
             "W496", not_of=dict.fromkeys(KINDS, "tests/errors/W496-* and test_every_kind: a pod without accelerators")
         ),
+    ),
+    accelerators.placed_on_nothing: (
+        Fault("W833", not_of=dict.fromkeys(KINDS, "tests/errors/W833-* and test_every_kind: llama.cpp")),
     ),
     probes.other_scheme: (
         Fault("E495", not_of=dict.fromkeys(KINDS, "tests/errors/E495-* and test_every_kind: it has probes")),
