@@ -7,6 +7,7 @@ from typing import Any
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.pod_changes import EnginePort, is_reserved
+from renderer.adopt.pod_patch import canonical_amount
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
@@ -16,6 +17,7 @@ from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
 _USUAL_LOAD = 80  # percent of the requested CPU, where an autoscaler of version v1 says none
+_AMOUNTS = ("value", "averageValue")  # of the target of a metric
 _SERVICE_FIELDS: Mapping[str, Sequence[object]] = {
     **dict.fromkeys(("selector", "ports", "type", "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"), ()),
     "sessionAffinity": ("None",),
@@ -227,7 +229,20 @@ def elastic_config(autoscaler: Body) -> dict[str, Any]:
         "maxReplicas": int(number_at(spec, "maxReplicas", default=1)),
     }
     trigger = {key: spec[key] for key in ("metrics", "behavior") if spec.get(key)}
+    if "metrics" in trigger:
+        trigger["metrics"] = _with_canonical_amounts(trigger["metrics"])
     return {**config, "scaleTrigger": {"hpa": trigger}} if trigger else config
+
+
+def _with_canonical_amounts(value: Any) -> Any:
+    """A copy with the quantities of targets as they are rendered."""
+    if isinstance(value, list):
+        return [_with_canonical_amounts(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: canonical_amount(item) if key in _AMOUNTS else _with_canonical_amounts(item) for key, item in value.items()
+    }
 
 
 def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, diagnostics: Collector) -> None:

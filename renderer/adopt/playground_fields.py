@@ -24,7 +24,7 @@ from renderer.adopt.pod_changes import (
     own_containers,
     shared_memory_mount,
 )
-from renderer.adopt.pod_patch import patch_between
+from renderer.adopt.pod_patch import canonical_amount, patch_between
 from renderer.diagnostics import Collector, NamedSource, Origin, Path
 from renderer.engines.handwritten_command import Word
 from renderer.kubernetes import wellknown
@@ -98,7 +98,7 @@ def draft_playground(
     spec |= {key: value for key, value in own.items() if key != "gateway"}
     if settings:
         spec["workload"] = settings
-    if workload.rollout == _RECREATE:
+    if {key: value for key, value in workload.rollout.items() if key != "partition"} == _RECREATE:
         comments["spec", "workload", "rollout"] = "All replicas at once, as with the strategy Recreate."
     port = engine_port_of(adopted)
     if port.ours_number != wellknown.PORT:
@@ -446,7 +446,7 @@ def _resources(adopted: AdoptedWorkload, rendered: Body) -> Body:
     resources = map_at(adopted.container.body, "resources")
     sides = {
         side: {
-            name: amount
+            name: canonical_amount(amount)
             for name, amount in sorted(map_at(resources, side).items())
             if name != adopted.accelerator.resource and map_at(rendered, side).get(name) != amount
         }

@@ -41,11 +41,12 @@ def _ordered(value: Any, parent: str = "") -> Any:
     """
     if isinstance(value, dict):
         keys = sorted(value, key=lambda key: (_RANKS.get(key, _MIDDLE), key))
-        return {key: _canonical(value[key]) if parent in _AMOUNTS else _ordered(value[key], key) for key in keys}
+        return {key: canonical_amount(value[key]) if parent in _AMOUNTS else _ordered(value[key], key) for key in keys}
     return [_ordered(item) for item in value] if isinstance(value, list) else value
 
 
-def _canonical(amount: object) -> object:
+def canonical_amount(amount: object) -> object:
+    """A quantity in the form in which it is rendered; anything else as it is."""
     try:
         return quantity.canonical(amount)
     except (TypeError, ValueError):

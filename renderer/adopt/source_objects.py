@@ -65,6 +65,7 @@ def read_sources(paths: Sequence[str], release: str = "") -> SourceObjects:
     sources.problems_of_kinds += problems
     read = {id(workload.document) for workload in sources.workloads}
     config_maps = config_maps_by_namespace(document.value for document in documents)
+    config_maps[""] = config_maps["default"] = {**config_maps.get("", {}), **config_maps.get("default", {})}
     claims = rendered_claims(document.value for document in documents)
     for document in converted.others:
         if id(document) in read or not isinstance(document.value, dict):
