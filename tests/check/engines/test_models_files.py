@@ -134,6 +134,110 @@ def test_options_of_an_unknown_version_are_not_judged(llmaz: Llmaz, tmp_path: Pa
     assert told(llmaz, tmp_path, text, image="ghcr.io/ggml-org/llama.cpp:server") == ["9:5 W933"]
 
 
+POOL = """---
+apiVersion: inference.networking.k8s.io/v1
+kind: InferencePool
+metadata: {{name: chat, namespace: llm}}
+spec:
+  selector: {{matchLabels: {{app: chat}}}}
+  targetPorts: [{{number: 8080}}]
+  endpointPickerRef: {{name: picker, port: {{number: 9002}}}}
+---
+apiVersion: aigateway.envoyproxy.io/v1beta1
+kind: AIGatewayRoute
+metadata: {{name: chat, namespace: llm}}
+spec:
+  rules:
+    - matches: [{{headers: [{{name: x-ai-eg-model, value: {name}}}]}}]
+      backendRefs: [{{group: inference.networking.k8s.io, kind: InferencePool, name: chat}}]
+"""
+MONITOR = """---
+apiVersion: monitoring.coreos.com/v1
+kind: {kind}
+metadata: {{name: chat, namespace: {namespace}}}
+spec:
+  selector: {{matchLabels: {{app: {app}}}}}
+  {selected}
+  {endpoints}: [{{port: http{params}}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: chat, namespace: llm, labels: {{app: served}}}}
+spec: {{selector: {{app: chat}}, ports: [{{name: http, port: 8080}}]}}
+"""
+PLAIN: Mapping[str, str] = {
+    "kind": "PodMonitor",
+    "namespace": "llm",
+    "app": "chat",
+    "selected": "attachMetadata: {node: false}",
+    "endpoints": "podMetricsEndpoints",
+    "params": "",
+}
+SERVICES = {"kind": "ServiceMonitor", "app": "served", "endpoints": "endpoints"}
+ONE = "|\n    [chat:8b]\n    model = /models/chat.gguf\n    alias = chat, talk\n"
+
+
+def codes_beside(llmaz: Llmaz, tmp_path: Path, text: str, beside: str, **fields: str) -> list[str]:
+    """The codes about the file of models and its scrapes where other objects stand beside the pod."""
+    (tmp_path / "beside.yaml").write_text(beside.removeprefix("---\n"))
+    (tmp_path / "all.yaml").write_text(CONFIG_MAP + text + POD.format(**{**USUAL, **fields}))
+    done = llmaz("check", "--strict", str(tmp_path))
+    return re.findall(r"\[(W250|W93\d)\]$", done.err, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "codes"), [("chat", []), ("talk", []), ("chat:8B", []), ("chat:8b", ["W250"])])
+def test_a_route_asks_for_a_name_of_the_file(llmaz: Llmaz, tmp_path: Path, name: str, codes: list[str]) -> None:
+    told_codes = codes_beside(llmaz, tmp_path, ONE, POOL.format(name=f"'{name}'"))
+    assert [code for code in told_codes if code == "W250"] == codes
+
+
+@pytest.mark.parametrize(
+    ("monitor", "codes"),
+    [
+        ({}, ["W935"]),
+        ({"params": ", params: {model: [chat]}"}, ["W935"]),
+        ({"params": ", params: {model: [chat], autoload: ['false']}"}, []),
+        ({"params": ", path: '/metrics?model=chat&autoload=false'"}, []),
+        ({"params": ", path: /health"}, []),
+        ({"app": "other"}, []),
+        ({"namespace": "monitoring"}, []),
+        ({"namespace": "monitoring", "selected": "namespaceSelector: {any: true}"}, ["W935"]),
+        ({"namespace": "monitoring", "selected": "namespaceSelector: {matchNames: [llm]}"}, ["W935"]),
+        (SERVICES, ["W935"]),
+        ({**SERVICES, "app": "chat"}, []),
+    ],
+)
+def test_scrapes_name_a_model_and_load_none(
+    llmaz: Llmaz, tmp_path: Path, monitor: Mapping[str, str], codes: list[str]
+) -> None:
+    text = ONE.replace("chat:8b", "blue")
+    assert codes_beside(llmaz, tmp_path, text, MONITOR.format(**{**PLAIN, **monitor})) == codes
+
+
+def test_a_server_that_loads_nothing_for_a_request_is_scraped_by_name(llmaz: Llmaz, tmp_path: Path) -> None:
+    monitor = MONITOR.format(**{**PLAIN, "params": ", params: {model: [chat]}"})
+    args = f"{USUAL['args']}, --no-models-autoload"
+    assert codes_beside(llmaz, tmp_path, ONE.replace("chat:8b", "blue"), monitor, args=args) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "args", "codes"),
+    [
+        ("b10229", ", --models-max, '1'", ["W936"]),
+        ("b10229", ", --models-max, '2'", []),
+        ("b10229", ", --models-max, '0'", []),
+        ("b10229", "", []),
+        ("b10566", ", --models-max, '1'", []),
+    ],
+)
+def test_a_version_that_ends_models_which_answer(
+    llmaz: Llmaz, tmp_path: Path, image: str, args: str, codes: list[str]
+) -> None:
+    text = "|\n    [a]\n    model = /models/a.gguf\n    [b]\n    model = /models/b.gguf\n"
+    fields = {"image": f"ghcr.io/ggml-org/llama.cpp:server-{image}", "args": USUAL["args"] + args}
+    assert [line.split()[1] for line in told(llmaz, tmp_path, text, **fields)] == codes
+
+
 # As the server of b11434 reads them.
 @pytest.mark.parametrize(
     ("text", "model", "pairs"),
