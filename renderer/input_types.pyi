@@ -1133,6 +1133,12 @@ class PublicNameSpec(TypedDict, total=False):
     names: Sequence[str]
     namespaces: Sequence[str]
 
+class QuotaSpec(TypedDict, total=False):
+    accelerators: Sequence[str]
+    flavors: Sequence[str]
+    max: int
+    namespaces: Sequence[str]
+
 class WeightsSpec(TypedDict, total=False):
     hostPaths: Sequence[str]
     revisions: Literal["commits"]
@@ -1149,4 +1155,5 @@ class RenderPolicySpec(TypedDict, total=False):
     pods: RenderPolicyPodsSpec
     providers: ProvidersSpec
     publicNames: Sequence[PublicNameSpec]
+    quotas: Sequence[QuotaSpec]
     weights: WeightsSpec

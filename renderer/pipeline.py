@@ -25,6 +25,7 @@ from renderer.source.tree import repository_top
 
 if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
+    from renderer.fleet.rows import FleetRow
     from renderer.policy.admission import AdmissionRun
 
 Result = TypeVar("Result")
@@ -110,6 +111,7 @@ class Run(Struct, frozen=True):
     output: OutputFolder | None  # the folder that files are compared with
     compares_foreign: bool
     admission: AdmissionRun | None  # what judges by ValidatingAdmissionPolicies, where a RenderPolicy names some
+    has_quotas: bool  # a RenderPolicy sets some
 
 
 class Rendered(Struct, frozen=True):
@@ -120,6 +122,7 @@ class Rendered(Struct, frozen=True):
     problems: Sequence[Diagnostic]
     needs: Sequence[SharedNeed] = ()  # the shared objects that the item needs
     figures: Figures = {}  # of the workloads, if options ask for texts
+    fleet: Sequence[FleetRow] = ()  # the workloads, if a policy has quotas
 
 
 def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderResult:
@@ -183,6 +186,7 @@ def prepare_run(tree: LoadedTree, *, compares_foreign: bool) -> Run:
         output=OutputFolder(scope.folder) if scope.options.compares else None,
         compares_foreign=compares_foreign and bool(inputs.foreign_documents or inputs.foreign_files),
         admission=admission_run(scope),
+        has_quotas=any(policy.get("quotas") for policy in scope.policies),
     )
 
 
@@ -239,6 +243,10 @@ def judge_tree(
         denied += run.admission.judge_documents(policy.passed_manifests(run.scope))
         unjudged = [reason for part in parts for reason in part.unjudged]
         denied += run.admission.notes([*unjudged, *run.admission.unjudged()])
+    if run.has_quotas:
+        from renderer.fleet.quotas import judge_quotas  # few runs need it
+
+        denied += judge_quotas(run.scope, inputs, [row for part in parts for row in part.fleet])
     return denied
 
 
@@ -266,12 +274,14 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
     figures: dict[tuple[str, str], WorkloadFigures] = {}
+    fleet: list[FleetRow] = []
     objects = 0
     rendered = render_apps(run, apps, listed=listed)
     for app in rendered:
         problems += app.problems
         needs.update(app.needs)
         figures |= app.figures
+        fleet += app.fleet
         if app.texts:
             objects += len(app.manifests)
             compared = manifest_files.compare(run.output, app.texts)
@@ -281,7 +291,9 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
     own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
     unjudged = run.admission.unjudged() if run.admission else ()
-    return Part(problems, states, [] if listed else texts, objects, needs, own_objects, unjudged, figures=figures)
+    return Part(
+        problems, states, [] if listed else texts, objects, needs, own_objects, unjudged, figures=figures, fleet=fleet
+    )
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:
@@ -313,11 +325,16 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, listed: bool = 
     texts = each_of(apps, make_texts, plans, manifests)
     needs = each_of(apps, resolve.shared_needs, plans)
     figures: Iterable[Figures] = repeat({})
+    fleet: Iterable[Sequence[FleetRow]] = repeat(())
     if run.scope.options.texts:
         from renderer.fleet.figures import workload_figures  # render alone needs none
 
         figures = each_of(apps, partial(workload_figures, run.context), apps, plans)
-    return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), needs, figures))
+    if run.has_quotas:
+        from renderer.fleet.rows import item_rows  # few runs need it
+
+        fleet = each_of(apps, partial(item_rows, run.context), apps, plans)
+    return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), needs, figures, fleet))
 
 
 def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[object]) -> list[Result]:

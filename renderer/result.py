@@ -17,6 +17,7 @@ from renderer.plan import Figures, SharedNeed
 if TYPE_CHECKING:
     from renderer.admission.records import UnjudgedReason
     from renderer.check.foreign import OwnObject
+    from renderer.fleet.rows import FleetRow
 
 
 class Part(Struct, frozen=True):
@@ -30,6 +31,7 @@ class Part(Struct, frozen=True):
     compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
     unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
     figures: Figures = {}  # of the workloads, if options ask for texts
+    fleet: Sequence[FleetRow] = ()  # the workloads, if a policy has quotas
 
 
 class Changes(Struct, frozen=True):

@@ -111,8 +111,8 @@ def _currency(configs: Sequence[RenderConfig]) -> str:
 def item_rows(
     context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
 ) -> list[FleetRow]:
-    """A row for each workload of an app, without the environment; none for traffic."""
-    return list(_rows(context, item, plans)) if isinstance(item, App) else []
+    """A row for each planned workload of an app, without the environment; none for traffic."""
+    return list(_rows(context, item, plans)) if isinstance(item, App) and plans else []
 
 
 def _rows(context: resolve.RunContext, app: App, plans: Sequence[Plan | TrafficPlan]) -> Iterator[FleetRow]:
@@ -121,7 +121,8 @@ def _rows(context: resolve.RunContext, app: App, plans: Sequence[Plan | TrafficP
     owner = text_at(app.document.value, "metadata", "labels", label) if label else ""
     types = context.inputs.accelerator_types()
     for place in resolve.app_placements(context, app):
-        plan = workloads[place.name]
+        if (plan := workloads.get(place.name)) is None:
+            continue  # it has an error
         groups = pod_groups(context.inputs, plan)
         accelerators, resources = _accelerators(groups)
         hardware = [

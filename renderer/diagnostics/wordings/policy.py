@@ -44,6 +44,15 @@ POLICY: Final[dict[str, Wording]] = {
     "E816": Wording("denied by {rule}: the host '{host}'", "allowed: {allowed}"),
     "E817": Wording("denied by {rule}: the source '{source}' of '{name}'", "allowed: {allowed}"),
     "E806": Wording("denied by {rule}: '{name}' is loaded at {what}, which may change", "{hint}"),
+    "E807": Wording(
+        "denied by {rule}: {total} {what} with the most replicas, {most} are allowed: {parts}",
+        "lower the replicas of one of these, or ask whoever owns the policy for more",
+    ),
+    "W807": Wording(
+        "more than {rule} allows while a rollout replaces pods: {total} {what}, {most} are allowed: {parts}",
+        "write maxSurge: 0 in workload.rollout of one of these, or lower its replicas",
+    ),
+    "E808": Wording("no flavor of RenderConfig or of a model is named '{name}'", "{hint}"),
     "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
     "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
     "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
