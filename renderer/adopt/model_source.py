@@ -15,6 +15,7 @@ from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.workloads import is_rendered
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -28,6 +29,11 @@ _HUB = "Huggingface"
 _LOADERS = re.compile(r"model-loader(?:-\d+)?")
 _USUAL_REVISIONS = ("main", "master")
 _LOADED = "/workspace/models/"
+_BUCKET, _STORE = re.compile("STORE:(.+)"), "RCLONE_CONFIG_STORE_"  # of presets/loaders/store.yaml
+_SCHEMES = {
+    frozenset({("TYPE", "s3"), ("PROVIDER", "AWS"), ("ENV_AUTH", "true")}): "s3",
+    frozenset({("TYPE", "gcs"), ("ENV_AUTH", "true")}): "gs",
+}  # of addresses, by all that the loader knows of the store
 _PULLED = "docs/migrating/by-hand.md#a-server-that-pulls-models"
 _BY_HAND = "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node"
 
@@ -279,7 +285,7 @@ def _loaded(container: AdoptedContainer, template: Body, opened: str) -> ModelSo
         return None
     values = _loader_values(container, template, opened)
     if not (model_id := values.get("MODEL_ID")):
-        return None
+        return _from_bucket(template, opened)
     hub: dict[str, object] = {"modelID": model_id}
     if values.get("MODEL_HUB_NAME", "Huggingface") != "Huggingface":
         hub["name"] = values["MODEL_HUB_NAME"]
@@ -311,6 +317,33 @@ def _loader_values(container: AdoptedContainer, template: Body, opened: str) -> 
             return values
     _, volume = _volume_at(container.body, template, opened)
     return loaders[0] if loaders and ("emptyDir" in volume or not volume) else {}
+
+
+def _from_bucket(template: Body, opened: str) -> ModelSource | None:
+    """The weights that a loader of ours copies from a bucket; None without one, and where what it does is not all that
+    an address says: settings of the store in RenderConfig, or a part of the files.
+    """
+    for loader in maps_at(template, "spec", "initContainers"):
+        values, words = plain_variables(loader), texts_at(loader, "args")
+        path = values.get("MODEL_PATH", "")  # of presets/loaders/hub.yaml, into a folder called after its last part
+        if values.get("PROVIDER") == "OSS" and opened.endswith(
+            (f"/models--{posixpath.basename(path)}", f"/{posixpath.basename(path)}")
+        ):
+            address = f"{values.get('BUCKET')}.{values.get('ENDPOINT')}/{path}"
+            return ModelSource({"uri": f"oss://{address}"}, address, opened, _LOADED.rstrip("/"), has_loader=True)
+        address = next((match[1] for word in words if (match := _BUCKET.fullmatch(word))), "")
+        if not address or values.get("DEST") != opened or any(word.startswith("--include=") for word in words):
+            continue
+        settings = {name.removeprefix(_STORE): value for name, value in values.items() if name.startswith(_STORE)}
+        if scheme := _SCHEMES.get(frozenset(settings.items())):
+            uri = f"{scheme}://{address}"
+        elif settings.get("PROVIDER") == "Alibaba":  # whose endpoint the address has
+            bucket, _, key = address.partition("/")
+            uri = f"oss://{bucket}.{settings.get('ENDPOINT', '').removeprefix('https://')}/{key}"
+        else:
+            return None
+        return ModelSource({"uri": uri}, address, opened, _LOADED.rstrip("/"), has_loader=True)
+    return None
 
 
 def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id: str) -> ModelSource:

@@ -160,3 +160,43 @@ def with_value(document: Document, value: object) -> Document:
     """A document with another value, at the places of the first."""
     other = Document(document._file, document.index, value)
     return BuiltDocument(other, lambda path: document.origin(*path))
+
+
+SOURCES = (
+    "s3://bucket/models/qwen3-8b",
+    "gs://bucket/models/qwen3-8b",
+    "oss://bucket.oss-cn-hangzhou.aliyuncs.com/models/qwen3-8b",
+    "oss://bucket.oss-cn-hangzhou.aliyuncs.com/models/qwen3.8b",  # which another loader loads
+    "pvc://claim/qwen3-8b",
+    "host:///models/qwen3-8b",
+)
+SERVED = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {{name: qwen3-8b}}
+spec:
+  familyName: qwen3
+  source: {{uri: "{uri}"}}
+  inferenceConfig: {{flavors: [{{name: gpu, limits: {{nvidia.com/gpu: 1}}}}]}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: chat, namespace: llm}}
+spec:
+  modelClaim: {{modelName: qwen3-8b}}
+  backendRuntimeConfig: {{backendName: vllm, version: v0.33.0}}
+"""
+
+
+@pytest.mark.parametrize("uri", SOURCES)
+def test_the_source_of_a_rendered_loader_is_read(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chat.yaml").write_text(SERVED.format(uri=uri), "utf-8")
+    assert llmaz("render").code == 0
+    done = llmaz("adopt", "rendered", "-o", "again")
+    assert done.code == 0, done.err + done.out
+    text = (tmp_path / "again" / "chat.yaml").read_text("utf-8")
+    assert f"uri: {uri}\n" in text
+    assert "podTemplate" not in text
