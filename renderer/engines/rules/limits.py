@@ -37,6 +37,7 @@ class _Limits(Struct, frozen=True):
     beside: frozenset[str]  # options of which one makes the engine look at them; empty where it always does
     default: int | None  # what the higher one is where nobody says it; None where nobody knows
     architectures: frozenset[str]  # of models with which they have to; empty for all
+    is_context: bool  # the lower one is the longest context of the model where nobody says it
     may_leave: bool  # the option beside them may as well be left out
 
 
@@ -53,8 +54,8 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
             beside = frozenset(map(style.name, texts_at(row, "beside")))
             default = int(number_at(row, "default")) if "default" in row else None
             architectures = frozenset(texts_at(row, "architectures"))
-            equal, leave = bool(row.get("equal")), bool(row.get("leave"))
-            limits.append(_Limits(low, high, equal, beside, default, architectures, leave))
+            equal, leave, context = (bool(row.get(key)) for key in ("equal", "leave", "context"))
+            limits.append(_Limits(low, high, equal, beside, default, architectures, context, leave))
     return limits
 
 
@@ -79,7 +80,7 @@ def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
 
 @cache
 def _limits_of_models(backend: str, style: Dialect, version: str) -> list[_Limits]:
-    return [limits for limits in _limits(backend, style, version) if limits.architectures]
+    return [limits for limits in _limits(backend, style, version) if limits.is_context]
 
 
 def _bounds_models(running: RunningEngine) -> object:
@@ -90,13 +91,19 @@ def _bounds_models(running: RunningEngine) -> object:
 
 @rule(of=RunningEngine, when=_bounds_models)
 def split_prompts(running: RunningEngine) -> Iterator[Diagnostic]:
-    """The same of limits that only some models have, where the lower one is the longest context of the model."""
+    """The same of limits whose lower one is the longest context of the model where the line does not say it, and of
+    those that only some models have.
+    """
     line, facts = running.line, running.facts()
     style = line.engine.style
     for limits in _limits_of_models(line.backend, style, line.version):
-        if text_at(facts, "architecture") not in limits.architectures:
+        if limits.architectures and text_at(facts, "architecture") not in limits.architectures:
             continue
         length, high = (last_number(style, line.args, option.names) for option in (limits.low, limits.high))
+        if limits.beside and (length is not None or line.options.isdisjoint(limits.beside)):
+            continue
+        if length is None and not line.options.isdisjoint(limits.low.names):
+            continue  # the engine chooses it
         low = int(number_at(facts, "contextLength")) if length is None else length
         if low and high is not None and high < low:
             yield from _contradiction(line, limits, low, high)
