@@ -43,6 +43,8 @@ PLANTED: list[tuple[str, str, Any, tuple[str, str, str] | None]] = [
     ("0.17.1", "--attention-config", {"backend": "auto"}, ("E478", "backend", "it was added by 0.18.0; ")),
     ("0.33.0", "--attention-config", {"flash_attn_version": 5}, ("E478", "flash_attn_version", "it accepts 2, 3 or 4")),
     ("0.33.0", "--attention-config", {"use_trtllm_attention": True}, None),
+    ("0.33.0", SPECULATIVE, {"attention_backend": "flash_attn3"}, ("E478", "attention_backend", "'FLASH_ATTN'?")),
+    ("0.33.0", SPECULATIVE, {"attention_backend": "flashinfer"}, None),
     ("0.9.1", SPECULATIVE, {"method": "mtp"}, ("E478", "method", "it was added by 0.11.0; ")),
     ("0.33.0", COMPILATION, {"pass_config": {"fuse_norm_quan": True}}, ("E477", "pass_config.fuse_norm_quan", "fuse")),
     ("0.33.0", COMPILATION, {"inductor_compile_config": {"any": 1}}, None),
