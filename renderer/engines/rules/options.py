@@ -13,7 +13,7 @@ from renderer.engines.option_validation import OptionFinding, OptionRules, plugg
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at, texts_at
 from renderer.text.suggestions import closest
 
 _NEAR = 0.9  # one letter in ten may be wrong or missing
@@ -138,6 +138,25 @@ def ignored_keys(line: EngineLine) -> Iterator[Diagnostic]:
             near = closest(key, sorted(known), _NEAR_KEY)
             hint = f"did you mean '{near}'?" if near else "leave it out: nothing reads it"
             yield make_diagnostic("W477", option.origin, of=rules.engine, option=option.name, key=key, hint=hint)
+
+
+@cache
+def _rope_options(backend: str) -> frozenset[str]:
+    """The options whose JSON says how a context is stretched."""
+    return frozenset(texts_at(table_entry(backend), "longerContext", "settings"))
+
+
+@rule(of=EngineLine, when=lambda line: not line.options.isdisjoint(_rope_options(line.backend)))
+def quoted_factors(line: EngineLine) -> Iterator[Diagnostic]:
+    """A warning for a number in quotes among the settings that stretch a context: the engine multiplies by it."""
+    rules = line.option_rules
+    for option in written_options(line.engine.style, line.written, _rope_options(line.backend)) if rules else ():
+        settings = json_map(option.value)
+        for name, part in (("", settings), *((f"{name}.", as_map(part)) for name, part in settings.items())):
+            value = part.get("factor") if "rope_type" in part or "type" in part else None
+            if rules and isinstance(value, str) and "$(" not in value:
+                words = {"of": rules.engine, "option": option.name, "key": f"{name}factor", "value": value}
+                yield make_diagnostic("W478", option.origin, hint="write a number, without quotes", **words)
 
 
 def _json_of(line: EngineLine, option: str) -> dict[str, object]:

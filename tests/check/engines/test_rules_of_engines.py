@@ -77,6 +77,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E499", not_of=dict.fromkeys(KINDS, "tests/errors/E499-* and test_every_kind: a model of a preset")),
         Fault("E499", ["--kv-cache-dtype", "fp8_e5m2", "--attention-backend", "FLASH_ATTN"]),
     ),
+    options.quoted_factors: (
+        Fault("W478", ["--hf-overrides", '{"rope_parameters": {"rope_type": "yarn", "factor": "2.0"}}']),
+    ),
     options.ignored_keys: (Fault("W477", ["--override-generation-config", '{"max_token": 5}']),),
     options.idle_options: (Fault("W468", ["--tool-call-parser", "hermes"]),),
     words.repeated_command: (Fault("E465", first=["serve"], not_of={"Playground": OURS}),),
