@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from renderer.diagnostics import MAX_PROBLEMS, Finding, Path, quoted, suggestion
 from renderer.kubernetes import quantity
 from renderer.text import patterns
+from renderer.text.suggestions import within_letters
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
@@ -34,6 +35,7 @@ _TYPE_NAMES = {
 
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
+_MISSPELT: Final = 2  # letters by which a field is taken for one that is there too
 _HINTED: Final = ("E301", "E303", "E304", "E306")  # about a field or a value that is something else elsewhere
 
 
@@ -346,7 +348,11 @@ def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> I
     known = sorted(error.schema.get("properties", {}))
     for word in instance:
         if word not in known:
-            yield Finding("E301", (*path, word), _words(word=word, hint=suggestion(word, known)), key=True)
+            hint = suggestion(word, known)
+            near = hint.removeprefix("did you mean '").removesuffix("'?")
+            if near in instance and word.startswith(near) and not within_letters(word, [near], _MISSPELT):
+                hint = suggestion("", known)  # that field is there, and this is something else
+            yield Finding("E301", (*path, word), _words(word=word, hint=hint), key=True)
 
 
 def _wrong_type(error: Any, path: Path, instance: object) -> Finding:

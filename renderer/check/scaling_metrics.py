@@ -9,7 +9,7 @@ from msgspec import Struct
 from renderer.check.finding import Body
 from renderer.check.kinds.keda import ASKED_KINDS
 from renderer.diagnostics import Finding, Path, suggestion
-from renderer.engines.metric_targets import unreached_utilization
+from renderer.engines.metric_targets import unreached_amount, unreached_utilization
 from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, value_at
 from renderer.kubernetes.pod_amounts import container_amounts
 from renderer.kubernetes.quantity import nanos
@@ -76,10 +76,27 @@ def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Findin
         elif value_at(source, "target", "type") == "Utilization":
             if container := _unmeasured_container(workload.leader.spec, resource, only):
                 yield Finding("W555", ("spec", "metrics", i, key, "name"), {"name": resource, "container": container})
-            path = ("spec", "metrics", i, key, "target", "averageUtilization")
+            path: Path = ("spec", "metrics", i, key, "target", "averageUtilization")
             yield from _unreached(
                 workload.leader.spec, resource, only, value_at(source, "target", "averageUtilization"), path
             )
+        elif (aim := value_at(source, "target", "averageValue")) is not None:
+            path = ("spec", "metrics", i, key, "target", "averageValue")
+            yield from _unreached_amount(workload.leader.spec, resource, only, aim, path)
+
+
+def _unreached_amount(spec: Body, resource: str, only: str, aim: object, path: Path) -> Iterator[Finding]:
+    """A finding where limits keep the containers that are measured below the amount that is aimed at."""
+    measured = [container for container in _lasting_containers(spec) if only in ("", container["name"])]
+    limits = [map_at(container, "resources", "limits").get(resource) for container in measured]
+    if None in limits or "resources" in spec:
+        return
+    try:
+        words = unreached_amount(resource, aim, sum(map(nanos, limits)))
+    except ValueError:
+        return  # which is told as such
+    if words:
+        yield Finding("W558", path, words)
 
 
 def _unreached(spec: Body, resource: str, only: str, aim: object, path: Path) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,8 @@ from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 from renderer.kubernetes.variable_references import plain_variables
 
 _FILLED_IN = "$(VALUE)"  # what no rule about values judges
+# How a path ends that a hub's client, or our loader, makes for a repository.
+_DOWNLOADED = re.compile(r"/models--([\w.-]+?)--([\w.-]+?)(?:/snapshots/[^/]*)?/?$")
 
 
 class RecognisedEngine(Struct, frozen=True):
@@ -126,8 +129,14 @@ def known_facts(catalog: EngineCatalog, recognised: RecognisedEngine) -> Mapping
     """`facts` of our preset for the model that the command line names; empty where it names none that is known."""
     command, entry = recognised.command, table_entry(recognised.engine.runtime.name)
     texts = [*named_weights(command, entry)] or [word.text for word in command.words]
-    known = (catalog.model_facts(text.partition(":")[0]) for text in texts)
+    known = (catalog.model_facts(_repository(text)) for text in texts)
     return next(filter(None, known), {})
+
+
+def _repository(text: str) -> str:
+    """The repository of a hub that a text names, as one or by the folder into which a hub's client downloads it."""
+    folder = _DOWNLOADED.search(text)
+    return f"{folder[1]}/{folder[2]}" if folder else text.partition(":")[0]
 
 
 def known_model(recognised: RecognisedEngine) -> str:

@@ -12,6 +12,7 @@ from renderer.engines.given_options import last_number
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import texts_at
+from renderer.kubernetes.pod_amounts import format_amount
 
 _SHARE, _RUNNING = "kvUsage", "running"  # of `engine.metrics`: a share of the cache, and a number of requests
 _ROLES = (_SHARE, _RUNNING, "waiting")
@@ -70,6 +71,15 @@ def unreached_utilization(name: str, percent: int, most: int) -> Mapping[str, st
         return {}
     why = f"its limit is {most} % of what the containers request"
     return _words(name, _unreached(f"{percent} %"), why, f"write less, such as {math.ceil(most * 0.8)}")
+
+
+def unreached_amount(name: str, aim: object, most: int) -> Mapping[str, str]:
+    """The same about an amount of the resource. `most`: the limit, in billionths. Raises ValueError."""
+    if quantity.nanos(aim) < most:
+        return {}
+    why = f"the containers are limited to {format_amount(name, most)}"
+    hint = "aim at a utilization, such as target: {type: Utilization, averageUtilization: 80}"
+    return _words(name, _unreached(aim), why, hint)
 
 
 def _words(name: str, what: str, why: str, hint: str) -> Mapping[str, str]:

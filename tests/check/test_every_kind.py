@@ -180,6 +180,8 @@ ACCOUNT, SECRET = thing("ServiceAccount", name="settings"), thing("Secret", name
 SETTINGS = thing("ConfigMap", name="settings", data={"known": "1"})
 PRIORITY: Body = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 1}
 PRIORITY["metadata"] = {"name": "settings"}
+AS_ROOT = {"runAsNonRoot": True, "runAsUser": 0}
+of_pod("E848", "root that is forbidden", {"securityContext": AS_ROOT}, ("securityContext", "runAsUser"))
 IDLE_TOLERATION = {"key": "cloud.google.com/gke-spot", "effect": "NoSchedule"}
 of_pod("W847", "idle toleration", {"tolerations": [IDLE_TOLERATION]}, ("tolerations", 0))
 of_pod("W505", "account", {"serviceAccountName": "setings"}, ("serviceAccountName",), ACCOUNT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
@@ -22,6 +23,7 @@ _TYPES = (
     *("predictkube", "prometheus", "pulsar", "rabbitmq", "redis", "redis-cluster", "redis-sentinel", "redis-streams"),
 )
 _NEEDED = {"prometheus": ("serverAddress", "query", "threshold")}  # keys of metadata, by type
+_QUERY_PATH = r"/api/v1(/query(_range)?)?/?$"  # as text: few runs need it
 _SIMILAR = 0.8  # from which on a type is taken for a misspelt one
 _NUMBERS = ("threshold", "activationThreshold")
 
@@ -65,6 +67,9 @@ def _validate_trigger(trigger: Body, path: Path) -> Iterator[Finding]:
     for key in _NEEDED.get(kind, ()):
         if key not in metadata and not trigger.get("authenticationRef"):
             yield Finding("E530", (*path, "metadata"), {"what": f"a trigger of type {kind} needs {key}"})
+    if kind in _NEEDED and (match := re.search(_QUERY_PATH, as_text(metadata.get("serverAddress")))):
+        what = f"KEDA puts /api/v1/query behind serverAddress: leave '{match[0]}' out"
+        yield Finding("E530", (*path, "metadata", "serverAddress"), {"what": what})
     for key in _NUMBERS if kind in _NEEDED else ():
         if key in metadata and not _is_number(as_text(metadata[key])):
             yield Finding("E530", (*path, "metadata", key), {"what": f"'{metadata[key]}' is not a number"})

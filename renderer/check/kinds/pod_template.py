@@ -84,6 +84,7 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
             path: Path = ("topologySpreadConstraints", i, "topologyKey")
             yield Finding("W549", path, {"key": key[0], "near": near})
     names: set[object] = set()
+    root_places: set[Path] = set()
     staying: list[tuple[Path, Body]] = []
     for path, container in containers(spec):
         if container["name"] in names:
@@ -94,6 +95,10 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
         if "resources" in container:
             for finding in _above_any_node(as_map(container["resources"])):
                 yield finding.below(*path)
+        root = _refused_root(as_map(spec.get("securityContext")), as_map(container.get("securityContext")), path)
+        if root and root not in root_places:
+            root_places.add(root)
+            yield Finding("E848", root, {})
         if "lifecycle" in container:
             yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
         if stays(path, container):
@@ -104,6 +109,16 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
         yield from find_idle_tolerations(spec)
     if "nodeSelector" in spec or "affinity" in spec:
         yield from find_missing_nodes(spec)
+
+
+def _refused_root(pod: Body, own: Body, path: Path) -> Path:
+    """Where a container that may not run as root is told to: by itself, or else by its pod. Empty where it is not."""
+    if not pod and not own:
+        return ()
+    user, non_root = own.get("runAsUser", pod.get("runAsUser")), own.get("runAsNonRoot", pod.get("runAsNonRoot"))
+    if user != 0 or non_root is not True:
+        return ()
+    return (*(path if "runAsUser" in own else ()), "securityContext", "runAsUser")
 
 
 def _validate_shared_ports(staying: Sequence[tuple[Path, Body]]) -> Iterator[Finding]:

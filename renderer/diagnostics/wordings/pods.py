@@ -118,6 +118,10 @@ PODS: Final[dict[str, Wording]] = {
         "with hostNetwork, pods of several hosts look up their leader in the node's DNS, which does not know it",
         "write dnsPolicy: ClusterFirstWithHostNet beside it",
     ),
+    "E848": Wording(
+        "the container runs as root, which runAsNonRoot forbids: the kubelet does not start it",
+        "write another runAsUser, or runAsNonRoot: false",
+    ),
     "W847": Wording(
         "the toleration of '{key}' has {has}, and taints of nodes have {values}: it tolerates none of them",
         "write value: '{value}', or operator: Exists without a value",
