@@ -12,7 +12,7 @@ from renderer.adopt.chat_templates import mounted_template
 from renderer.adopt.devices import device_giver
 from renderer.adopt.engine_container import AdoptedContainer, find_engine
 from renderer.adopt.kept_command import why_kept
-from renderer.adopt.model_source import ModelSource, find_model_source
+from renderer.adopt.model_source import ModelSource, find_model_source, loaded_adapters, source_of_uri
 from renderer.adopt.pod_changes import EnginePort, engine_port
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.adopt.several_models import AdoptedMain, find_several_models
@@ -53,6 +53,7 @@ class AdoptedWorkload(Struct, frozen=True):
     family: str
     takeover: Takeover
     keep_reason: str = ""  # why its command line stays as it is, '' where the preset starts the engine
+    adapters: tuple[tuple[str, ModelSource], ...] = ()  # the public name and source of each
     chat_template: MountedKey | None = None  # that the Playground says, where the preset starts the engine
     mains: Sequence[AdoptedMain] = ()  # all models, where the engine has several; `weights` are the first one's
     loaded: int = 1  # how many of these are in memory at once
@@ -131,11 +132,19 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         family=text_at(labels, wellknown.MODEL_FAMILY) or family_of(model_name),
         takeover=Takeover(name=workload.name),
         keep_reason=keep_reason,
+        adapters=_adapters(workload, template),
         chat_template=None if keep_reason or several else mounted_template(template, container),
         mains=several.mains if several and len(several.mains) > 1 else (),
         loaded=several.loaded if several else 1,
         models_file=several.file if several else None,
     )
+
+
+def _adapters(workload: ServingWorkload, template: Body) -> tuple[tuple[str, ModelSource], ...]:
+    """The adapters of a workload that its source says apart, or that loaders of ours bring."""
+    if workload.model:
+        return tuple((name, source_of_uri(uri, name)) for name, uri in workload.model.adapters)
+    return loaded_adapters(workload, template)
 
 
 def engine_port_in(container: AdoptedContainer) -> EnginePort:

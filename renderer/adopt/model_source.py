@@ -14,6 +14,7 @@ from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.workloads import is_rendered
@@ -286,16 +287,7 @@ def _loaded(container: AdoptedContainer, template: Body, opened: str) -> ModelSo
     values = _loader_values(container, template, opened)
     if not (model_id := values.get("MODEL_ID")):
         return _from_bucket(template, opened)
-    hub: dict[str, object] = {"modelID": model_id}
-    if values.get("MODEL_HUB_NAME", "Huggingface") != "Huggingface":
-        hub["name"] = values["MODEL_HUB_NAME"]
-    if values.get("REVISION", "") not in ("", *_USUAL_REVISIONS):
-        hub["revision"] = values["REVISION"]
-    if file := values.get("MODEL_FILENAME"):
-        hub["filename"] = file
-    for key, variable in (("allowPatterns", "MODEL_ALLOW_PATTERNS"), ("ignorePatterns", "MODEL_IGNORE_PATTERNS")):
-        if patterns := values.get(variable):
-            hub[key] = patterns.split(",")
+    hub = _hub_of(values)
     source: dict[str, object] = {"modelHub": hub}
     folder = f"{_LOADED}models--{model_id.replace('/', '--')}"
     if opened.removeprefix(f"{folder}/") in values.get("MODEL_ALLOW_PATTERNS", "").split(","):  # one of several files
@@ -317,6 +309,43 @@ def _loader_values(container: AdoptedContainer, template: Body, opened: str) -> 
             return values
     _, volume = _volume_at(container.body, template, opened)
     return loaders[0] if loaders and ("emptyDir" in volume or not volume) else {}
+
+
+def _hub_of(values: Mapping[str, str]) -> dict[str, object]:
+    """`modelHub` of an OpenModel, by the variables of a loader of ours."""
+    hub: dict[str, object] = {"modelID": values["MODEL_ID"]}
+    if values.get("MODEL_HUB_NAME", "Huggingface") != "Huggingface":
+        hub["name"] = values["MODEL_HUB_NAME"]
+    if values.get("REVISION", "") not in ("", *_USUAL_REVISIONS):
+        hub["revision"] = values["REVISION"]
+    if file := values.get("MODEL_FILENAME"):
+        hub["filename"] = file
+    for key, variable in (("allowPatterns", "MODEL_ALLOW_PATTERNS"), ("ignorePatterns", "MODEL_IGNORE_PATTERNS")):
+        if patterns := values.get(variable):
+            hub[key] = patterns.split(",")
+    return hub
+
+
+def loaded_adapters(workload: ServingWorkload, template: Body) -> tuple[tuple[str, ModelSource], ...]:
+    """The public name and source of each adapter that loaders of ours bring; none where they bring other models, or
+    in another way.
+    """
+    names = [name for name in text_at(workload.annotations, wellknown.ADAPTERS).split(", ") if name]
+    containers = maps_at(template, "spec", "initContainers") if names and is_rendered(template) else []
+    loaders = [body for body in containers if _LOADERS.fullmatch(text_at(body, "name"))][1:]
+    if len(loaders) != len(names):
+        return ()
+    sources: list[ModelSource] = []
+    for loader in loaders:
+        values = plain_variables(loader)
+        model_id, target = values.get("MODEL_ID"), values.get("DEST", "")
+        source = _from_bucket({"spec": {"initContainers": [loader]}}, target)
+        if model_id:
+            source = ModelSource({"modelHub": _hub_of(values)}, model_id, model_id, has_loader=True)
+        if source is None:
+            return ()
+        sources.append(source)
+    return tuple(zip(names, sources, strict=True))
 
 
 def _from_bucket(template: Body, opened: str) -> ModelSource | None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from renderer.adopt.adopted_workload import AdoptedWorkload, family_of, object_name
 from renderer.adopt.free_names import FreeNames
-from renderer.adopt.model_source import ModelSource, source_of_uri
+from renderer.adopt.model_source import ModelSource
 from renderer.adopt.playground_fields import CommentedBody
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, Path, quoted
@@ -63,14 +63,14 @@ def share_models(
         flavors = [_said_by_model(flavor, has_catalog=claim_names.has_any) for flavor in shared.flavors.values()]
         if flavors:  # of several models in one server the first one's count
             shared.model.body["spec"]["inferenceConfig"] = {"flavors": flavors}
-    adapters: dict[tuple[str, str], SharedModel] = {}
+    adapters: dict[str, SharedModel] = {}
     for adopted in workloads:
-        for served_name, uri in adopted.workload.model.adapters if adopted.workload.model else ():
-            if (served_name, uri) not in adapters:
+        for served_name, weights in adopted.adapters:
+            identity = json.dumps([served_name, weights.source], sort_keys=True)
+            if identity not in adapters:
                 name = names.take(object_name(served_name))
-                body = _open_model(adopted.family, name, served_name, source_of_uri(uri, served_name))
-                adapters[served_name, uri] = SharedModel(name, body, {})
-            claims[adopted.key].adapters.append(adapters[served_name, uri])
+                adapters[identity] = SharedModel(name, _open_model(adopted.family, name, served_name, weights), {})
+            claims[adopted.key].adapters.append(adapters[identity])
     return claims
 
 

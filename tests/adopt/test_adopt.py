@@ -25,10 +25,9 @@ ADOPT = TESTS / "adopt"
 FOLDERS = sorted(str(path.parent.relative_to(ADOPT)) for path in ADOPT.glob("*/*/input"))
 NOTHING = 2
 # What is something else when it is adopted again: a Service that selects the rendered pods no more, as its warning
-# says, is nobody's; a Playground that was made is one of llmaz's own API now; kustomization.yaml and site-packages/ are
-# not read; loaders of adapters stay init containers.
+# says, is nobody's; a Playground that was made is one of llmaz's own API now, in a file of another name; site-packages/
+# is not read.
 LEFT = {
-    "cases/adapters-of-kserve",
     "cases/service-over-two-by-reserved-labels",
     "cases/files-of-one-name",
     "cases/names-that-differ-in-case",
