@@ -127,7 +127,7 @@ class ModelsFile:
     def most(self, style: Dialect, args: Sequence[str], variables: Mapping[str, str]) -> int | None:
         """How many models may be in memory at once, 0 for any number; None where that is not known."""
         text = variables.get(self.entry["mostVariable"], str(self.entry["mostDefault"]))
-        for word, value in zip(args, (*args[1:], ""), strict=True):
+        for word, value in zip(args, (*args[1:], ""), strict=False):
             text = value if style.name(word) == self.entry["most"] else text
         return int(text) if text.lstrip("-").isdecimal() else None
 
@@ -138,6 +138,6 @@ def models_path(args: Sequence[str], variables: Mapping[str, str], entry: Mappin
     if ones & {*args} or any(variables.get(name) for name in ones):
         return ""
     path = next((variables[name] for name in entry.get("variables") or () if name in variables), "")
-    for word, value in zip(args, (*args[1:], ""), strict=True):
+    for word, value in zip(args, (*args[1:], ""), strict=False):
         path = value if word in (entry.get("options") or ()) else path
     return path

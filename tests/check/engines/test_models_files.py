@@ -96,7 +96,7 @@ def test_places_are_those_of_the_lines_in_the_block(llmaz: Llmaz, tmp_path: Path
 @pytest.mark.parametrize(
     ("lines", "codes"),
     [
-        (["c = 4096", "ngl = 99", "flash-attn = on", "jinja = 1", "no-warmup = true", "stop-timeout = 5"], []),
+        (["c = 4096", "t = 4", "flash-attn = on", "jinja = 1", "no-warmup = true", "stop-timeout = 5"], []),
         (["LLAMA_ARG_CTX_SIZE = 4096", "dedup-cache-models = 1", "load-on-startup = enabled"], []),
         (["ctx_size = 4096"], ["E430"]),
         (["mlock = true"], ["E431"]),
@@ -120,6 +120,13 @@ def test_keys_are_judged_as_options(llmaz: Llmaz, tmp_path: Path, lines: list[st
 def test_what_all_share_is_told_once(llmaz: Llmaz, tmp_path: Path) -> None:
     text = "|\n    [*]\n    ctx-sise = 1\n    [a]\n    model = /models/a.gguf\n    [b]\n    model = /models/b.gguf\n"
     assert told(llmaz, tmp_path, text) == ["7:5 E430"]
+
+
+def test_a_server_without_arguments_reads_no_file(llmaz: Llmaz, tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text(
+        POD.format(**USUAL).replace("      args: [--host, 0.0.0.0, --models-preset", "      args: []  # [")
+    )
+    assert llmaz("check", "--strict", str(tmp_path)).code == 0
 
 
 def test_an_option_of_the_command_line_that_says_the_same_is_not_told(llmaz: Llmaz, tmp_path: Path) -> None:
