@@ -98,11 +98,16 @@ def _meant_choice(word: str, known: Sequence[str]) -> str:
     """The value that a word abbreviates (`md`, `mark`) or misspells; '' for none, and for several."""
     from renderer.text.suggestions import within_letters
 
-    short = re.compile(".*".join(map(re.escape, word)))
-    abbreviated = [name for name in known if word and short.match(name)]
+    abbreviated = [name for name in known if name[:1] == word[:1] and _has_letters(name, word)]
     if len(abbreviated) == 1:
         return abbreviated[0]
     return within_letters(word, known, _MISSPELT if len(word) > _SHORT else 1)
+
+
+def _has_letters(name: str, word: str) -> bool:
+    """Whether the letters of a word come in a name in this order."""
+    left = iter(name)
+    return bool(word) and all(letter in left for letter in word)
 
 
 @click.group(
