@@ -402,7 +402,7 @@ def meant_values(known: Sequence[str], value: str) -> list[str]:
             return sorted(fitting) if len(fitting) <= _MOST_MEANT and len(folded) > 1 else []
     near = [name for name, score in scores.items() if score >= _NEAR_VALUE]
     # A value with more behind it, such as NAME_V1.
-    begins = [name for name in names if re.match(rf"{re.escape(names[name])}[^a-z]", folded)]
+    begins = [name for name, low in names.items() if folded.startswith(low) and not folded[len(low) :][:1].isalpha()]
     return near[:1] or sorted(begins, key=len)[-1:] or _far_value(scores, folded)
 
 

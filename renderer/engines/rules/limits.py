@@ -53,9 +53,17 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
             )
             beside = frozenset(map(style.name, texts_at(row, "beside")))
             default = int(number_at(row, "default")) if "default" in row else None
-            architectures = frozenset(texts_at(row, "architectures"))
-            equal, leave, context = (bool(row.get(key)) for key in ("equal", "leave", "context"))
-            limits.append(_Limits(low, high, equal, beside, default, architectures, context, leave))
+            entry = _Limits(
+                low=low,
+                high=high,
+                may_be_equal=bool(row.get("equal")),
+                beside=beside,
+                default=default,
+                architectures=frozenset(texts_at(row, "architectures")),
+                is_context=bool(row.get("context")),
+                may_leave=bool(row.get("leave")),
+            )
+            limits.append(entry)
     return limits
 
 
