@@ -22,7 +22,7 @@ VALUES: dict[str, Any] = {
     "Models": 2,
     "Loaded": 1,
     "ModelNames": ("qwen3-0.6b", "other"),
-    "ModelFiles": ("qwen3-0.6b", "/workspace/models/m.gguf", "other", ""),
+    "ModelFiles": ("qwen3-0.6b", "/workspace/models/m.gguf", "", "other", "", ""),
     "WeightFiles": ("qwen3-0.6b", "/workspace/models/m.gguf", "qwen3-0.6b", "/workspace/models/mmproj.gguf"),
     "OpenModels": ("qwen3-0--6b", "other"),
     "Preloaded": ("other",),

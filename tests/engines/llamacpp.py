@@ -17,7 +17,7 @@ from tests.apiserver.server import CannotJudge
 from tests.engines import installation
 from tests.engines.clients import Client
 from tests.engines.kubelet import Body, Image, Pod, Unstartable, size_of
-from tests.engines.models import Shape, write_gguf, write_split_gguf
+from tests.engines.models import Shape, write_gguf, write_projector, write_split_gguf
 from tests.engines.rendering import ROOT, Workload, rendered, workload_in
 from tests.engines.takeover import taken_over
 from tests.engines.trial import (
@@ -33,6 +33,7 @@ from tests.engines.trial import (
     embedded,
     faults,
     full_contexts,
+    image_read,
     listed,
     long_chat,
     movement,
@@ -257,6 +258,25 @@ def parts(bench: Bench) -> Iterator[Result]:
         over = pod.over.wait(PATIENCE)
         status = pod.container.process.returncode if over else 0
         yield Result("without one of them it ends", "" if status > 0 and not pod.ready else f"exit status {status}")
+
+
+def projector(bench: Bench) -> Iterator[Result]:
+    """A model that reads images by a projector beside it in its repository."""
+    workload = rendered("sight", f"{INPUTS}/projector.yaml")
+    repository = bench.new_folder("sight")
+    write_gguf(repository / "sight.gguf", MODELS["small"])
+    write_projector(repository / "mmproj-F16.gguf", MODELS["small"].width)
+    with bench.pod(workload, [("/workspace/models/models--org--sight-GGUF", repository)]) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        name = workload.served_name
+        yield Result("chat without an image", chatted(client, name))
+        yield image_read(client, name)
+    (repository / "mmproj-F16.gguf").unlink()
+    with bench.pod(workload, [("/workspace/models/models--org--sight-GGUF", repository)]) as pod:
+        over = pod.over.wait(PATIENCE)
+        status = pod.container.process.returncode if over else 0
+        yield Result("without the projector it ends", "" if status > 0 and not pod.ready else f"exit status {status}")
 
 
 def router(bench: Bench) -> Iterator[Result]:
@@ -506,6 +526,7 @@ TRIALS: Mapping[str, Trial] = {
     "tasks": tasks,
     "missing-model": missing_model,
     "parts": parts,
+    "projector": projector,
     "router": router,
     "router-faults": router_faults,
     "model-files": model_files,

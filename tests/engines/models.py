@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 import struct
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -29,6 +30,10 @@ CHAT_TEMPLATE = (
 # 8 and 16, with either sign.
 SMALL = bytes(byte & 0x83 | 0x24 for byte in range(256))
 LARGE = bytes(byte & 0x83 | 0x48 for byte in range(256))
+
+IMAGE = 28  # pixels of a side
+IMAGE_TOKENS = 4  # two by two patches
+_SIGHT = 64  # width of a projector's encoder
 
 Value: TypeAlias = bool | int | float | str | Sequence[int] | Sequence[str]
 
@@ -83,6 +88,61 @@ def write_split_gguf(folder: Path, name: str, shape: Shape, count: int) -> None:
         ]
         path = folder / f"{name}-{number + 1:05}-of-{count:05}.gguf"
         _write(path, [*values, *split] if number == 0 else split, tensors[number::count], random.Random(number))
+
+
+def write_projector(path: Path, width: int) -> None:
+    """Writes a projector for models of that width, by which they read images of IMAGE by IMAGE pixels: an encoder of
+    two layers, of the kind that LLaVA has.
+    """
+    values: Mapping[str, Value] = {
+        "general.architecture": "clip",
+        "clip.has_vision_encoder": True,
+        "clip.projector_type": "mlp",
+        "clip.use_gelu": True,
+        "clip.vision.image_size": IMAGE,
+        "clip.vision.patch_size": IMAGE // 2,
+        "clip.vision.embedding_length": _SIGHT,
+        "clip.vision.feed_forward_length": 2 * _SIGHT,
+        "clip.vision.block_count": 2,
+        "clip.vision.attention.head_count": 2,
+        "clip.vision.attention.layer_norm_epsilon": 1e-5,
+        "clip.vision.projection_dim": width,
+    }
+    shades = [_string(f"clip.vision.image_{key}") + _halves_of_one() for key in ("mean", "std")]
+    encoded = [_string(key) + _value(value) for key, value in values.items()]
+    _write(path, [*encoded, *shades], list(_projector_tensors(width)), random.Random(0))
+
+
+def _halves_of_one() -> bytes:
+    """An array of 0.5 for each color."""
+    return struct.pack("<IIQ3f", ARRAY, FLOAT32, 3, 0.5, 0.5, 0.5)
+
+
+def _projector_tensors(width: int) -> Iterator[Tensor]:
+    yield Tensor("v.class_embd", (_SIGHT,), F32)
+    yield Tensor("v.patch_embd.weight", (IMAGE // 2, IMAGE // 2, 3, _SIGHT), F16)
+    yield Tensor("v.position_embd.weight", (_SIGHT, IMAGE_TOKENS + 1), F16)
+    for layer in range(2):
+        for part in ("attn_q", "attn_k", "attn_v", "attn_out"):
+            yield Tensor(f"v.blk.{layer}.{part}.weight", (_SIGHT, _SIGHT), F16)
+        for part in ("ln1", "ln2"):
+            yield Tensor(f"v.blk.{layer}.{part}.weight", (_SIGHT,), F32)
+            yield Tensor(f"v.blk.{layer}.{part}.bias", (_SIGHT,), F32)
+        yield Tensor(f"v.blk.{layer}.ffn_up.weight", (_SIGHT, 2 * _SIGHT), F16)
+        yield Tensor(f"v.blk.{layer}.ffn_down.weight", (2 * _SIGHT, _SIGHT), F16)
+    for number, inputs in ((0, _SIGHT), (2, width)):
+        yield Tensor(f"mm.{number}.weight", (inputs, width), F16)
+        yield Tensor(f"mm.{number}.bias", (width,), F32)
+
+
+def png(shade: int) -> bytes:
+    """An image of IMAGE by IMAGE pixels of one gray."""
+    lines = zlib.compress((b"\0" + bytes([shade]) * IMAGE) * IMAGE)
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", IMAGE, IMAGE, 8, 0, 0, 0, 0)), (b"IDAT", lines), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def _write(path: Path, values: Sequence[bytes], tensors: Sequence[Tensor], weights: random.Random) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.engines import installation
 from tests.engines.clients import Client
 from tests.engines.kubelet import Image, Unstartable
-from tests.engines.models import Shape, write_gguf
+from tests.engines.models import Shape, write_gguf, write_projector
 from tests.engines.rendering import rendered
 from tests.engines.trial import (
     CHAT,
@@ -19,6 +19,7 @@ from tests.engines.trial import (
     chatted,
     drained,
     faults,
+    image_read,
     probed,
     streamed,
     together,
@@ -97,4 +98,17 @@ def two_models(bench: Bench) -> Iterator[Result]:
     yield Result("a model that cannot be created is named", "" if named else message)
 
 
-TRIALS: Mapping[str, Trial] = {"serving": serving, "two-models": two_models}
+def projector(bench: Bench) -> Iterator[Result]:
+    """A model that reads images by a projector beside it in its repository."""
+    workload = rendered("sight", f"{INPUTS}/projector.yaml")
+    repository = bench.new_folder("sight")
+    write_gguf(repository / "sight.gguf", Shape())
+    write_projector(repository / "mmproj-F16.gguf", Shape().width)
+    with bench.pod(workload, [("/workspace/models/models--org--sight-GGUF", repository)]) as pod:
+        pod.wait_ready(PATIENCE)
+        client = Client(pod.connect)
+        yield Result("chat without an image", chatted(client, workload.served_name))
+        yield image_read(client, workload.served_name)
+
+
+TRIALS: Mapping[str, Trial] = {"serving": serving, "two-models": two_models, "projector": projector}

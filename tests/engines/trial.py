@@ -5,6 +5,7 @@ A question returns what is wrong, '' when nothing is.
 
 from __future__ import annotations
 
+import base64
 import itertools
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from tests.engines.clients import Client, Completion, Reply
 from tests.engines.groups import Group, end_together, members
 from tests.engines.kubelet import PROBES, Image, Place, Pod, Secrets
+from tests.engines.models import IMAGE_TOKENS, png
 from tests.engines.rendering import ROOT, Workload, rendered
 from tests.gateway.network import pod_addresses
 
@@ -123,6 +125,26 @@ def chatted(client: Client, name: str) -> str:
         return fault
     message = reply.body["choices"][0]["message"]
     return "" if message.get("content") else f"no text: {message}"
+
+
+def image_read(client: Client, name: str) -> Result:
+    """Whether a chat completion about an image is answered, and reads the image: its prompt has more tokens."""
+    answers = [client.send(CHAT, _about_image(name, shade)) for shade in (None, 0, 255)]
+    if fault := next(filter(None, map(unexpected, answers)), ""):
+        return Result("an image is read", fault)
+    text, *images = (answer.body["usage"]["prompt_tokens"] for answer in answers)
+    read = [count - text for count in images]
+    fault = "" if min(read) >= IMAGE_TOKENS else f"{read} tokens for the images"
+    return Result("an image is read", fault, f"{' and '.join(map(str, read))} tokens")
+
+
+def _about_image(name: str, shade: int | None) -> dict[str, Any]:
+    """A question about a gray image, without one where there is no shade."""
+    parts: list[dict[str, Any]] = [{"type": "text", "text": "What is this?"}]
+    if shade is not None:
+        address = f"data:image/png;base64,{base64.b64encode(png(shade)).decode()}"
+        parts.append({"type": "image_url", "image_url": {"url": address}})
+    return {"model": name, "max_tokens": 8, "messages": [{"role": "user", "content": parts}]}
 
 
 def streamed(client: Client, name: str) -> str:

@@ -37,12 +37,12 @@ def step() -> list[str]:
 
 
 def test_each_model_is_pulled_in_turn(tmp_path: Path) -> None:
-    assert run(tmp_path, step(), ["blue:8b", "", "green it's", ""]).returncode == 0
+    assert run(tmp_path, step(), ["blue:8b", "", "", "green it's", "", ""]).returncode == 0
     assert (tmp_path / "known").read_text().splitlines() == ["blue:8b", "green it's"]
 
 
 def test_a_model_that_is_not_there_is_named_and_the_others_are_pulled(tmp_path: Path) -> None:
-    done = run(tmp_path, step(), ["none", "", "blue:8b", ""])
+    done = run(tmp_path, step(), ["none", "", "", "blue:8b", "", ""])
     assert done.returncode == 1
     assert "these models are not there: 'none'" in done.stderr
     assert (tmp_path / "known").read_text() == "blue:8b\n"
@@ -51,6 +51,6 @@ def test_a_model_that_is_not_there_is_named_and_the_others_are_pulled(tmp_path: 
 def test_ready_is_who_knows_each(tmp_path: Path) -> None:
     command = SPEC["engine"]["models"]["readinessProbe"]["exec"]["command"]
     assert command[-1] == "{{ ModelNames }}"
-    run(tmp_path, step(), ["blue:8b", "", "green", ""])
+    run(tmp_path, step(), ["blue:8b", "", "", "green", "", ""])
     assert run(tmp_path, command[:-1], ["blue:8b", "green"]).returncode == 0
     assert run(tmp_path, command[:-1], ["blue:8b", "red", "green"]).returncode == 1

@@ -157,6 +157,8 @@ def _refusal(
     single_file = form in spec.get("oneFile", ()) and kind != PULLED
     if single_file and not weights.one_file:
         return "E405", "", {"hint": reasons.get("directory") or "name one file"}
+    if weights.projector and kind == PULLED:
+        return "E942", _PROJECTOR, {"what": "projector", "hint": "remove it: what the engine pulls has its own"}
     if weights.projector and "projector" not in spec:
         able = other_engines(
             inputs, app, name, lambda other: "projector" in other and kind in (other.get("sources") or [kind])

@@ -85,6 +85,7 @@ class MainModel(Struct, frozen=True):
     name: str  # its public name
     name_in_engine: str
     path: str  # of its weights, '' where the engine pulls them
+    projector: str  # the path of its projector, '' without one
     preload: bool  # it is loaded when the server starts
     files: tuple[str, ...]  # the paths of all that it opens: its weights, their further parts, its projector
 
@@ -396,7 +397,7 @@ def _main_models(base: AppBase, engine: backend_runtime.Engine) -> tuple[MainMod
         own_path = "" if weights.kind == PULLED else path
         preload = bool(claims.entry_of(base.app, claimed).get("preload"))
         files = tuple(dict.fromkeys(filter(None, (own_path, *weights.paths, weights.projector))))
-        models.append(MainModel(claimed, name, in_engine, own_path, preload, files))
+        models.append(MainModel(claimed, name, in_engine, own_path, weights.projector, preload, files))
     return tuple(models)
 
 
@@ -411,7 +412,7 @@ def _words_of_mains(base: AppBase, mains: Sequence[MainModel]) -> dict[str, obje
         "Models": len(mains),
         "Loaded": base.claim.loaded,
         "ModelNames": tuple(main.name_in_engine for main in mains),
-        "ModelFiles": tuple(text for main in mains for text in (main.name_in_engine, main.path)),
+        "ModelFiles": tuple(text for main in mains for text in (main.name_in_engine, main.path, main.projector)),
         "WeightFiles": tuple(text for main in mains for path in main.files for text in (main.name_in_engine, path)),
         "OpenModels": tuple(main.claimed.model.name for main in mains),
         "Preloaded": tuple(main.claimed.model.name for main in mains if main.preload),
