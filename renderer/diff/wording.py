@@ -53,24 +53,25 @@ def summarize_fit(diff: TreeDiff) -> str:
 
 def summarize_price(diff: TreeDiff) -> str:
     """`+4,380.00 USD a month at most`: what these models cost more than before with the most replicas, and how many
-    have no price; '' without prices.
+    have no price; '' where nothing is known or changes.
     """
     sides = [side for model in diff.models for side in (model.before, model.after) if side]
     if all(side.hour is None for side in sides):
         return ""
-    unpriced = sum(bool(model.after and model.after.unpriced) for model in diff.models)
+    unpriced = sum(any(side and side.unpriced for side in (model.before, model.after)) for model in diff.models)
     before, after = total_prices(diff)
-    change = money(HOURS * (after - before), diff.currency)
-    parts = [f"{'+' if after > before else ''}{change} a month at most" if after != before else "price unchanged"]
-    return ", ".join([*parts, *([f"price of {unpriced:,} unknown"] if unpriced else [])])
+    change = f"{'+' if after > before else ''}{money(HOURS * (after - before), diff.currency)} a month at most"
+    unknown = f"price of {unpriced:,} unknown" if unpriced else ""
+    return ", ".join(filter(None, [change if after != before else "", unknown]))
 
 
 def total_prices(diff: TreeDiff) -> tuple[Decimal, Decimal]:
-    """What an hour of these models costs on both sides with the most replicas, as far as that is known."""
-    before, after = (
-        sum((side.hour for side in sides if side and side.hour is not None), Decimal(0))
-        for sides in zip(*((model.before, model.after) for model in diff.models), strict=True)
-    )
+    """What an hour of these models costs on both sides with the most replicas, less those without a price on a side."""
+    before = after = Decimal(0)
+    for model in diff.models:
+        hours = [Decimal(0) if side is None or side.hour is None else side.hour for side in (model.before, model.after)]
+        if not any(side and side.unpriced for side in (model.before, model.after)):
+            before, after = before + hours[0], after + hours[1]
     return before, after
 
 

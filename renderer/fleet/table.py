@@ -81,7 +81,7 @@ def _amount(count: Count, is_part: bool) -> str:
 
 def _cells(row: FleetRow, fleet: Fleet) -> list[str]:
     """The cells of a workload; '' for nothing."""
-    parts = " parts" if row.is_part else ""
+    parts = (" part" if row.accelerators.high == 1 else " parts") if row.is_part else ""
     return [
         row.environment,
         f"{row.namespace}/{row.name}",
