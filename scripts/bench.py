@@ -2,7 +2,7 @@
 """Measures llmaz against plain file I/O, helm and kustomize, in one run on one machine: `make bench`.
 
 Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
-four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
+four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on, and of 1,000 summed by `llmaz fleet`; and one more of 1,000, of
 which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
 once more under a RenderPolicy, in turns with runs without one, and once more with a warning in every other file (the
 loud corpus), in turns with the quiet one. Deployments with a Service each are adopted, 500 and 3,000 of them. Every
@@ -702,6 +702,8 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
     if size == 1_000 and not mixed:
         run_floor, ready = floor(size)
         row(size, "floor", timed(run_floor, runs, ready))
+        summed = row(size, "fleet", timed(lambda: run(*LLMAZ, "fleet", str(inputs), "--format", "json"), runs))
+        lines.append(_most(f"llmaz fleet / {what} fresh", summed / new, 1))
         loud(size, lines)
         judged(size, lines)
         engines(size, lines)
