@@ -5,11 +5,11 @@ Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playgroun
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
 which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
 once more under a RenderPolicy, in turns with runs without one, and once more with a warning in every other file (the
-loud corpus), in turns with the quiet one; and `llmaz fleet` sums them. Deployments with a Service each are adopted, 500 and 3,000 of them. Every
-figure is a median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that
-never was: some file systems look at each file that was deleted in the last minutes before they make a new one. helm
-renders the same manifests from one chart over one values file (compared object by object); kustomize builds them as
-resources. Exit status 0 whatever the figures are: they are for reading.
+loud corpus), in turns with the quiet one; and `llmaz fleet` sums them. Deployments with a Service each are adopted, 500
+and 3,000 of them. Every figure is a median; targets are ratios within this run. Inputs are in memory, and whatever
+writes gets a folder that never was: some file systems look at each file that was deleted in the last minutes before
+they make a new one. helm renders the same manifests from one chart over one values file (compared object by object);
+kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
 the same corpora in turns.
