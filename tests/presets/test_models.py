@@ -347,6 +347,25 @@ def test_flavors_fit(name: str) -> None:
         assert not any(fits(name, fit, *less) for less in smaller if less != (kind, 4) or kind == "nvidia-gpu")
 
 
+BLOCKS = [
+    name for name, spec in MODELS.items() if spec["facts"].get("precision") == "fp8" and "fp8_block" in base(name).known
+]
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_each_accelerator_gets_whole_blocks_of_experts(name: str) -> None:
+    """Or whole experts: both engines end where a part of an expert is no whole number of blocks."""
+    known = base(name).known
+    (flavor,) = MODELS[name]["inferenceConfig"]["flavors"]
+    (cards,) = flavor["limits"].values()
+    has_whole_blocks = known["expert_width"] % (known["fp8_block"] * cards) == 0
+    assert has_whole_blocks or flavor["params"]["EP"] == "true"
+
+
+def test_some_experts_have_blocks() -> None:
+    assert {"minimax-m2--5", "minimax-m2--7", "qwen3-coder-480b-a35b-fp8"} <= set(BLOCKS)
+
+
 def test_there_are_eighty_of_every_kind() -> None:
     assert len(MODELS) >= 80
     kinds = {spec["facts"]["kind"] for spec in MODELS.values()}
