@@ -550,18 +550,40 @@ def help_arity(form: str) -> str:
     return str(len(form.split()))
 
 
+# What the configuration that trtllm-serve makes of an option refuses: validate_free_gpu_memory_fraction of
+# tensorrt_llm/llmapi/llm_args.py.
+CLICK_BOUNDS = {"--free_gpu_memory_fraction": ">=0<=1"}
+# The registries of which `type=click.Choice(REGISTRY.keys())` has the names: tensorrt_llm/llmapi/reasoning_parser.py.
+CLICK_REGISTRIES = {"ReasoningParserFactory": ("deepseek-r1", "nano-v3", "qwen3")}
+
+
 def click_options(source: str) -> Iterator[Option]:
     """From the decorators of the function `serve`; click adds --help."""
     for node in ast.walk(ast.parse(Path(source).read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef) and node.name == "serve":
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "option":
-                    keywords = {word.arg: ast.unparse(word.value) for word in call.keywords}
+                    keywords = {word.arg: word.value for word in call.keywords}
+                    words = {name: ast.unparse(value) for name, value in keywords.items()}
                     names = [str(ast.literal_eval(argument)) for argument in call.args]
-                    flag = keywords.get("is_flag") == "True"
+                    flag = words.get("is_flag") == "True"
                     spelled = tuple(name for name in names if name.startswith("-"))
-                    yield Option(spelled, "0" if flag else "1", keywords.get("multiple") == "True")
+                    number = words["type"] if words.get("type") in ("int", "float") else ""
+                    bounds = next((CLICK_BOUNDS[name] for name in spelled if name in CLICK_BOUNDS), "")
+                    choices = click_choices(keywords.get("type"))
+                    repeat = words.get("multiple") == "True"
+                    yield Option(spelled, "0" if flag else "1", repeat, choices, number + bounds)
     yield Option(("--help",), "0")
+
+
+def click_choices(value_type: ast.expr | None) -> tuple[str, ...]:
+    """The values of a type that is a choice, with `~` before its aliases; none where they are not known."""
+    if not isinstance(value_type, ast.Call) or "Choice" not in ast.unparse(value_type.func):
+        return ()
+    names, *aliases = value_type.args
+    if not isinstance(names, ast.List):
+        return CLICK_REGISTRIES.get(ast.unparse(names).partition(".")[0], ())
+    return (*ast.literal_eval(names), *(f"~{alias}" for part in aliases for alias in ast.literal_eval(part)))
 
 
 # --- releases ---------------------------------------------------------------------------------------------------------
@@ -709,8 +731,7 @@ def main(engine: str, *words: str) -> str:
         return written(f"{engine} {version}, from its --help.", option_lines(options))
     version, path = words
     if engine == "tensorrt-llm":
-        lines = [option.line() for option in click_options(path)]
-        return written(f"tensorrt-llm {version}, from the source of trtllm-serve.", lines)
+        return written(f"tensorrt-llm {version}, from the source of trtllm-serve.", option_lines(click_options(path)))
     raise SystemExit(__doc__)
 
 
