@@ -105,6 +105,8 @@ def keys_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
             continue  # or it is misspelt, which is said elsewhere
         if "values" in row and content[key] not in texts_at(row, "values"):
             continue
+        if line.version and not in_range(row, line.version):
+            continue
         names = (option, f"{option}.{key}")
         for written in written_options(line.engine.style, line.written, names):
             if written.name == option and key not in json_map(written.value):

@@ -8,6 +8,7 @@ from functools import cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.running_engine import RunningEngine
+from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
 from renderer.preset_tables import preset_table
 from renderer.text.suggestions import closest
@@ -46,7 +47,7 @@ def _is_read(running: RunningEngine, row: Mapping[str, object], name: str) -> bo
     if not backend:
         return True
     known = line.engine.names.variables(line.version) if backend == line.backend and line.is_own_image() else None
-    return known is not None and name in known.names
+    return known is not None and name in known.names and in_range(row, line.version)
 
 
 def _value(running: RunningEngine, name: str) -> str:
@@ -66,10 +67,21 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         return
     elif form == "number" and not _WHOLE.fullmatch(value):
         yield f"{reader} reads a whole number there, and ends at '{value}'", _number_hint(value)
+    elif form == "choice" and not _is_choice(row, value):
+        choices = sorted(texts_at(row, "words"))
+        near = closest(value.lower(), [choice.lower() for choice in choices], _NEAR)
+        right = next((choice for choice in choices if choice.lower() == near), "")
+        hint = f"did you mean '{right}'?" if right else f"write {', '.join(choices[:-1])} or {choices[-1]}"
+        yield f"{reader} does not know '{value}' there, and ends", hint
     elif form == "switch" and value not in texts_at(row, "words") and value.strip().lower() in _NO:
         yield f"{reader} reads '{value}' as true there", "write 'false', in quotes"
     elif form == "leading number" and not _NUMBER.match(value) and value.strip().lower() not in _NO:
         yield f"{reader} reads a whole number there, and '{value}' as 0", _number_hint(value)
+
+
+def _is_choice(row: Mapping[str, object], value: str) -> bool:
+    words = texts_at(row, "words")
+    return value in words or (row.get("anyCase") is True and value.upper() in words)
 
 
 def _number_hint(value: str) -> str:

@@ -11,7 +11,8 @@ from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import RunningEngine
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 
-_UNQUANTIZED = frozenset(("bf16", "bfloat16", "fp16", "float16", "fp32", "float32"))
+# Precisions, and formats of weights that no option of `storedFormats` loads.
+_OTHER_FORMATS = frozenset(("bf16", "bfloat16", "fp16", "float16", "fp32", "float32", "fp8", "mxfp4", "nvfp4"))
 
 
 @cache
@@ -32,7 +33,7 @@ def other_format(running: RunningEngine) -> Iterator[Diagnostic]:
     the settings of that format beside them, and does not start.
     """
     line, facts = running.line, running.facts()
-    stored, precision = (text_at(facts, key).lower() for key in ("quantization", "precision"))
+    stored = (text_at(facts, "quantization") or text_at(facts, "precision")).lower()
     formats = _formats(line.backend)
     for option in written_options(line.engine.style, line.written, (_option(line.backend),)):
         needed_format = next((name for name, values in formats.items() if option.value in values), "")
@@ -41,9 +42,7 @@ def other_format(running: RunningEngine) -> Iterator[Diagnostic]:
         if not needed_format or needed_format in others:
             continue  # the name of the model, or of its repository, says that format
         named = next((name for name in formats if name in others), "")
-        known_format = named or (
-            stored if stored in formats else "" if stored or precision not in _UNQUANTIZED else precision
-        )
+        known_format = named or (stored if stored in formats or stored in _OTHER_FORMATS else "")
         if known_format and known_format != needed_format:
             words = {"option": option.name, "value": option.value, "format": needed_format, "stored": known_format}
             yield make_diagnostic("W482", option.origin, engine=line.engine.names.engine or line.backend, **words)
