@@ -66,6 +66,7 @@ class ForeignScheme(Struct, frozen=True):
     prefix: str = ""
     pattern: str = ""
     write: Mapping[str, Any] = {}
+    note: str = ""
     hint: str = ""
 
 
@@ -109,8 +110,10 @@ def source_hint(uri: str, known: Sequence[str]) -> str:
             is_meant, tail = uri.startswith(foreign.prefix), uri.removeprefix(foreign.prefix).strip("/")
         match = re.fullmatch(foreign.pattern, tail) if is_meant and foreign.pattern else None
         if match:
-            fields = _filled(foreign.write, {"rest": tail, **match.groupdict()})
-            return f"write {flow_text(fields)}{'' if 'uri' in fields else ' in place of uri'}"
+            words = {"rest": tail, **match.groupdict()}
+            fields, note = _filled(foreign.write, words), _filled(foreign.note, words)
+            place = "" if "uri" in fields else " in place of uri"
+            return f"write {flow_text(fields)}{place}{f'; {note}' if note else ''}"
         if is_meant and foreign.hint:
             return foreign.hint
     return ""
@@ -144,8 +147,10 @@ def key_hint(kind: str, schema: str, value: Any, finding: Finding) -> Hint | Non
 def missing_hint(kind: str, schema: str, value: Any, path: Path, word: str) -> str:
     """What to write for a field that the object at a path has to have; '' where the schema does not say."""
     key = ".".join(part for part in (*path[1:], word) if isinstance(part, str))
+    metric = text_at(value, *path[:-1], "metric", "name")
     for row in preset_table(_NAME)["missing"]:
-        if row["kind"] == kind and row["key"] == key and path[:1] == ("spec",):
+        is_meant = row["kind"] == kind and row["key"] == key and path[:1] == ("spec",)
+        if is_meant and re.fullmatch(row.get("metric", ".*"), metric):
             hint = f"write {flow_text(_filled(row['write'], {'own': text_at(value, 'metadata', 'name')}))}"
             return f"{hint}; {row['note']}" if "note" in row else hint
     known = schema_validation.schema_at(schema, (*path, word))

@@ -14,7 +14,8 @@ from typing import Any, Final
 from renderer import schema_validation
 from renderer.diagnostics import Finding, Path
 from renderer.foreign_words import Repeated, flow_text, mends
-from renderer.kubernetes.json_values import value_at
+from renderer.kubernetes.gateway_limits import READ_PREFIXES
+from renderer.kubernetes.json_values import text_at, value_at
 from renderer.schema_validation import Hint
 from renderer.secrets.words import is_literal_secret
 from renderer.text import number_forms
@@ -23,7 +24,9 @@ _LONGEST: Final = 80  # characters of what a hint says to write
 _MOST: Final = 8  # values of which it is tried whether the object is valid with them
 _MOST_ITEMS: Final = 10  # of a list or map that is written in another form
 _PAIR: Final = r"\s*([\w./-]+)\s*[=:]\s*([^=,]*?)\s*"
-_SECONDS: Final = re.compile(r"[sS]econds?$")
+_SECONDS: Final = re.compile(r"[sS]econds?$|^Seconds |\bin seconds\b")
+_GIBIBYTES: Final = re.compile(r"GiB$|\bin GiB\b")
+_MILLIONS: Final = ("Length", "Tokens")  # ends of fields in which `1m` is a million
 _HOST: Final = r"(?:[a-z][a-z0-9+.-]*://)?([^/:\s]+)(?::\d+)?(?:/\S*)?"
 _PATH: Final = r"(?:[a-z][a-z0-9+.-]*://)?[^/\s]+/+([^\s?#]*?)(?:/(?:chat/)?completions|/embeddings|/messages)?/*"
 _VERSION: Final = r"[vV]?(\d+\.\d+)(?:\.\d+)?\S*"
@@ -47,18 +50,21 @@ def form_hint(schema: str, value: Any, finding: Finding) -> Hint | None:
         if mends(schema, value, mended, finding):
             shown = _masked(form, secret)
             text = flow_text({key: shown}) if isinstance(key, str) else _item_text(shown)
-            text += _prefix_text(schema, finding.path, written)
+            text += _prefix_text(schema, finding.path, written, text_at(parent, "schema"))
             return Hint(f"write {text}") if len(text) <= _LONGEST else None
     return None
 
 
-def _prefix_text(schema: str, path: Path, written: object) -> str:
-    """What else to write for the path of an address where a host name belongs, and a `prefix` stands beside it."""
+def _prefix_text(schema: str, path: Path, written: object, api: str) -> str:
+    """What else to write for the path of an address where a host name belongs, and a `prefix` stands beside it, which
+    the AI gateway reads for such an API.
+    """
     match = re.fullmatch(_PATH, written) if path[-1] == "hostname" and isinstance(written, str) else None
     beside = schema_validation.schema_at(schema, path[:-1]).get("properties") or {}
     if (
         not match
         or match[1] == "v1"
+        or api not in READ_PREFIXES
         or "prefix" not in beside
         or not re.fullmatch(beside["prefix"]["pattern"], match[1])
     ):
@@ -94,7 +100,7 @@ def _forms(schema: str, path: Path, written: Any) -> Iterator[Any]:
     if "boolean" in types and (truth := number_forms.truth(written)) is not None:
         yield truth
     if isinstance(written, str) and ("integer" in types or "number" in types):
-        yield from _numbers(types, key, written)
+        yield from _numbers(node, types, key, written)
     if "string" in types:
         yield from _texts(node, written)
     if "array" in types:
@@ -103,9 +109,17 @@ def _forms(schema: str, path: Path, written: Any) -> Iterator[Any]:
         yield from _maps(node, written)
 
 
-def _numbers(types: Sequence[str], key: str | int, written: str) -> Iterator[float]:
-    if _SECONDS.search(str(key)) and (seconds := number_forms.whole_seconds(written)) is not None:
-        yield seconds
+def _numbers(node: Mapping[str, Any], types: Sequence[str], key: str | int, written: str) -> Iterator[float]:
+    """The numbers that a text may stand for, in the unit that the field has by its name or description."""
+    units = (str(key), str(node.get("description", "")))
+    if any(map(_SECONDS.search, units)):
+        if (seconds := number_forms.whole_seconds(written)) is not None:
+            yield seconds
+            return
+    elif any(map(_GIBIBYTES.search, units)) and (size := number_forms.gibibytes(written)) is not None:
+        yield size
+        return
+    if re.search(r"\dm$", written.replace(" ", "")) and not str(key).endswith(_MILLIONS):
         return
     number = number_forms.read_number(written)
     if not written.rstrip().endswith("%"):

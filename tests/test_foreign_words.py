@@ -17,7 +17,7 @@ from renderer.cli.commands import cli
 from renderer.preset_tables import preset_table
 from tests.conftest import Llmaz
 from tests.hint_text import filled, merge
-from tests.paths import TESTS
+from tests.paths import ROOT, TESTS
 
 CASES: Mapping[str, list[dict[str, Any]]] = yaml.safe_load((TESTS / "data" / "foreign_words.yaml").read_text("utf-8"))
 
@@ -188,6 +188,19 @@ def test_every_scheme_has_a_case() -> None:
     for scheme in foreign_words._schemes():
         starts = [f"{name}:" for name in scheme.names] or [scheme.prefix]
         assert any(address.lower().startswith(tuple(starts)) for address in addresses), scheme
+
+
+@pytest.mark.parametrize("backend", ["vllm", "sglang", "tensorrt-llm"])
+def test_what_a_metric_of_shares_aims_at(backend: str) -> None:
+    metrics = yaml.safe_load((ROOT / "presets" / "backends" / f"{backend}.yaml").read_text("utf-8"))["spec"]["engine"][
+        "metrics"
+    ]
+    path = ("spec", "elasticConfig", "scaleTrigger", "hpa", "metrics", 0, "pods", "target")
+    for role in {"running", "waiting", "kvUsage"} & {*metrics}:
+        pods = {"metric": {"name": metrics[role]}, "target": {"type": "Utilization"}}
+        value = {"spec": {"elasticConfig": {"scaleTrigger": {"hpa": {"metrics": [{"pods": pods}]}}}}}
+        hint = foreign_words.missing_hint("Playground", "input/playground", value, path, "averageValue")
+        assert hint.startswith('write averageValue: "0.8";' if role == "kvUsage" else "write averageValue: 5;"), role
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,8 @@ def unknown_code(word: str) -> tuple[str, str]:
     if re.fullmatch(r"[0-9]{3}", word):  # the letter is missing
         if same_number := [letter + word for letter in _SEVERITIES if letter + word in codes]:
             hint = f"did you mean {' or '.join(same_number)}?"
+    elif re.fullmatch(r"[ENW]?[0-9]+", word.upper()) and len(word) > len(codes[0]):
+        pass  # a number of another program
     elif re.match(r"[ENW]?[0-9]", word.upper()):
         prefixes = (word[:length].upper() for length in range(len(word), -1, -1))
         close = suggestion(word, next(filter(None, (codes_from(prefix, codes) for prefix in prefixes))))

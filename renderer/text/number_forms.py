@@ -55,6 +55,17 @@ def _rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
+def gibibytes(text: str) -> float | None:
+    """The GiB of a size such as `15Gi` or `15GB`, the latter to three digits; None of what has no unit."""
+    match = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([kmgt])(i?)b?", text.strip()[:_LONGEST].lower())
+    if match is None:
+        return None
+    power = _POWERS[match[2]]
+    size = float(match[1]) * (1024 ** (power - 3) if match[3] else 1000**power / 1024**3)
+    size = _rounded(size) if match[3] else float(f"{size:.3g}")
+    return int(size) if size.is_integer() else size
+
+
 def without_unit(text: str, unit: str) -> str:
     """The number in front of a unit, such as `4` of `4GiB` for `gb`; '' where another or none stands there."""
     match = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([A-Za-z]{1,3})", text.strip()[:_LONGEST])

@@ -24,6 +24,12 @@ FORMS: list[tuple[str, str, object, object]] = [
     ("OpenModel", "facts.contextLength", "32k", 32768),
     ("OpenModel", "facts.contextLength", "131,072", 131072),
     ("Playground", f"{POD}.terminationGracePeriodSeconds", "10m", 600),
+    ("RenderConfig", "gateway.dnsTTL", "1m", 60),
+    ("OpenModel", "facts.contextLength", "1m", 1048576),
+    ("OpenModel", "facts.weightsGiB", "15GB", 14),
+    ("OpenModel", "facts.weightsGiB", "15Gi", 15),
+    ("OpenModel", "facts.weightsGiB", "2048 MiB", 2),
+    ("OpenModel", "facts.weightsGiB", "500MB", 0.466),
     ("Playground", f"{POD}.hostIPC", "true", True),
     ("Playground", f"{POD}.hostIPC", "no", False),
     ("RenderConfig", "gateway.create", "yes", True),
@@ -104,6 +110,7 @@ def test_secrets_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [
         ("replicas", "many"),
         ("replicas", "50%"),
+        ("replicas", "2m"),
         ("gateway.timeouts.request", "soon"),
         ("service", "web"),
         ("service", [{"name": "web"}, 80]),
@@ -129,3 +136,14 @@ def test_an_address_without_its_scheme(tmp_path: Path, monkeypatch: pytest.Monke
     assert hints == ["write serverAddress: http://prom.monitoring:9090"]
     prometheus["serverAddress"] = "http://prom.monitoring:9090"
     assert findings(objects, tmp_path, llmaz) == []
+
+
+@pytest.mark.parametrize(("written", "seconds"), [("5m", 300), ("5 minutes", 300), ("1h30m", 5400)])
+def test_a_duration_in_a_field_of_seconds(
+    written: str, seconds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    objects, spec = objects_of("RenderConfig")
+    spec["autoscaling"] = {"autoscaler": "keda", "keda": {"cooldown": written}}
+    hints = [finding["hint"] for finding in findings(objects, tmp_path, llmaz)]
+    assert f"write cooldown: {seconds}" in hints

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.kubernetes.gateway_limits import READ_PREFIXES
 from renderer.resolve import tasks
 from renderer.resolve.target_versions import targets_at_least
 from renderer.resolve.traffic.model_route_records import RouteBackend, RouteShares
@@ -30,10 +31,9 @@ _TASKS = {
     "Cohere": (tasks.RERANKER,),
 }
 _ONLY_PATHS = {"Anthropic": "/anthropic/v1/messages", "Cohere": tasks.PATHS[tasks.RERANKER]}
-# Which of the two the AI gateway reads (schemaToFilterAPI in internal/controller/gateway.go); it drops the other one.
+# Whose version the AI gateway reads (schemaToFilterAPI in internal/controller/gateway.go); it drops that of others.
 _WITH_VERSION = ("AzureOpenAI", "AWSAnthropic", "Cohere")
 _NEEDS_VERSION = ("AzureOpenAI",)
-_WITH_PREFIX = {"OpenAI": "0.6", "Anthropic": "0.7"}  # by schema, the first AI gateway that reads it
 _COHERE = ("api.cohere.com", "api.cohere.ai")
 _MAX_NAME = 63
 # By host, what stands before /chat/completions in the address of its OpenAI API, as its reference has it.
@@ -48,6 +48,7 @@ _PREFIXES = {
 }
 _BEDROCK = r"bedrock-runtime(-fips)?\..+\.amazonaws\.com"
 _BEDROCK_CONTROL = r"bedrock\.([a-z0-9-]+)\.amazonaws\.com"
+_BEDROCK_ANYWHERE = r"bedrock(?:-runtime)?(-fips)?\.amazonaws\.com"  # every host of Bedrock has its region in it
 _BEDROCK_PREFIX = "openai/v1"
 # What a host answers as, of APIs that it is sure to have alone.
 _HOSTS = {
@@ -104,7 +105,7 @@ def unfit_fields(backend: RouteBackend) -> Iterator[Diagnostic]:
         params = {"what": "needs a version", "hint": "write version, such as 2025-01-01-preview"}
         yield make_diagnostic("E666", origin, schema=schema, **params)
     config = backend.route.context.inputs.config
-    reads_prefix = schema in _WITH_PREFIX and targets_at_least(config, "aiGateway", _WITH_PREFIX[schema])
+    reads_prefix = schema in READ_PREFIXES and targets_at_least(config, "aiGateway", READ_PREFIXES[schema])
     for key, is_read in (("version", schema in _WITH_VERSION), ("prefix", reads_prefix)):
         if key in spec and not is_read:
             params = {"what": f"has no {key}", "hint": "leave it out"}
@@ -126,7 +127,7 @@ def missing_prefix(backend: RouteBackend) -> Iterator[Diagnostic]:
     host = spec["hostname"]
     if spec["schema"] != "OpenAI" or "prefix" in spec:
         return
-    reads_prefix = targets_at_least(backend.route.context.inputs.config, "aiGateway", _WITH_PREFIX["OpenAI"])
+    reads_prefix = targets_at_least(backend.route.context.inputs.config, "aiGateway", READ_PREFIXES["OpenAI"])
     if reads_prefix and (prefix := _PREFIXES.get(host) or (_BEDROCK_PREFIX if re.fullmatch(_BEDROCK, host) else "")):
         path, hint = f"/{prefix}/chat/completions", f"write prefix: {prefix}"
         yield make_diagnostic("W687", origin, host=host, path=path, hint=hint)
@@ -151,6 +152,12 @@ def foreign_host(backend: RouteBackend) -> Iterator[Diagnostic]:
     elif match := re.fullmatch(_BEDROCK_CONTROL, host):
         hint = f"write hostname: bedrock-runtime.{match[1]}.amazonaws.com"
         params = {"what": f"is not at {host}, which has no models to ask", "hint": hint}
+        yield make_diagnostic("E666", backend.origin.at("hostname"), schema=schema, **params)
+    elif match := re.fullmatch(_BEDROCK_ANYWHERE, host):
+        region = spec["auth"].get("region")
+        hint = f"write hostname: bedrock-runtime{match[1] or ''}.{region or 'us-east-1'}.amazonaws.com"
+        hint += "" if region else ", with the account's region"
+        params = {"what": f"is not at {host}, which names no region", "hint": hint}
         yield make_diagnostic("E666", backend.origin.at("hostname"), schema=schema, **params)
 
 
