@@ -1,6 +1,6 @@
 """How much a Gateway and its control plane hold, and what the AI gateway reads.
 
-`llmaz render` and `llmaz check` both judge by these (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).
+`llmaz render` and `llmaz check` judge by these (docs/design/gateway.md#message-size, docs/design/gateway.md#memory).
 """
 
 from __future__ import annotations
