@@ -497,10 +497,23 @@ of_engine("N482", "RDMA without locked memory", ("resources", "limits", "rdma/ib
 of_engine("W482", "weights of another format", ("command", 4), "--quantization=awq", command=KNOWN_MODEL)
 of_engine("W831", "weights of another family", ("command", 4), "--load-format=mistral", command=KNOWN_MODEL)
 of_engine("W492", "older than its model", ("image",), image="vllm/vllm-openai:v0.7.3", command=KNOWN_MODEL)
+of_engine(
+    "E488",
+    "weights above the memory",
+    ("command", 4),
+    "--cpu-offload-gb=9",
+    command=KNOWN_MODEL,
+    resources=SMALL_MEMORY,
+)
 SECOND = [{"name": "CUDA_VISIBLE_DEVICES", "value": "1"}]
 of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, resources={"limits": ONE})
 ALL_OF_NODE = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
 of_engine("W494", "accelerators of the node", ("env", 0, "name"), env=ALL_OF_NODE, resources={"limits": ONE})
+SECOND_DEVICE = ["llama-server", "-m", "/m.gguf", "--device", "CUDA1", "--host=0.0.0.0", "--port=8010"]
+SERVER = "ghcr.io/ggml-org/llama.cpp:server-cuda-b11434"
+of_engine(
+    "W494", "device of another pod", ("command", 3), image=SERVER, command=SECOND_DEVICE, resources={"limits": ONE}
+)
 ON_CPUS: Body = {
     "image": "ghcr.io/ggml-org/llama.cpp:server-b11434",
     "command": ["llama-server", "-m", "/m.gguf", "-ngl", "99", "--host=0.0.0.0", "--port=8010"],

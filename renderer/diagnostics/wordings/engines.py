@@ -296,7 +296,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "mount the claim at {folder}, or set HF_HOME to {path}",
     ),
     "E488": Wording(
-        "{option}: {amount} of KV cache lie in memory, and the limit of the container is {memory}",
+        "{option}: {amount} of {what} lie in memory, and the limit of the container is {memory}",
         "write limits.memory: {least} or more, or lower {option}",
     ),
     "E489": Wording(

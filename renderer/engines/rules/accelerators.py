@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import given_options, last_given_number, last_number, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, KnownEngine, RunningEngine
@@ -13,6 +15,7 @@ from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, te
 from renderer.preset_tables import preset_table
 from renderer.text import patterns
 
+_DIGITS = re.compile(r"[0-9]{1,6}")
 _DEVICE_FIELDS = ("resourceClaims", "runtimeClassName", "resources")  # of a pod
 
 
@@ -92,6 +95,34 @@ def heads_words(heads: int, size: int) -> dict[str, object]:
 def fitting_size(heads: int, size: int) -> int:
     """The largest tensor parallel size up to `size` by which the attention heads are divisible."""
     return max(divisor for divisor in range(1, size + 1) if heads % divisor == 0)
+
+
+@cache
+def _device_options(backend: str, style: Dialect) -> dict[str, Mapping[str, object]]:
+    """By name of an option that names accelerators of the container, its row in the table."""
+    rows = maps_at(table_entry(backend), "devices")
+    return {style.name(option): row for row in rows for option in texts_at(row, "options")}
+
+
+@rule(of=EngineLine, when=lambda line: line.shared.accelerator.number and "devices" in table_entry(line.backend))
+def unseen_devices(line: EngineLine) -> Iterator[Diagnostic]:
+    """A warning for an option that names an accelerator which the container does not have."""
+    options, count = _device_options(line.backend, line.engine.style), line.shared.accelerator.number
+    if line.options.isdisjoint(options):
+        return
+    for option in written_options(line.engine.style, line.written, options):
+        row = options[option.name]
+        names = texts_at(row, "names") or ("",)
+        parts = [part.strip() for part in option.value.split(",")]
+        rests = [part.removeprefix(name) for part in parts for name in names if part.startswith(name)]
+        numbers = [int(rest) for rest in rests if _DIGITS.fullmatch(rest)]
+        last = max(numbers, default=0)
+        if row.get("first") and line.shared.hosts == 1 and numbers:
+            last += (used_accelerators(line) or 1) - 1
+        if last >= count:
+            what = f"names accelerator {last}" if last in numbers else f"{option.value} leads to accelerator {last}"
+            what += f", and those of a container are numbered from 0: it has {count}"
+            yield make_diagnostic("W494", option.origin, variable=option.text.partition("=")[0], what=what)
 
 
 def _may_lack_accelerator(running: RunningEngine) -> object:

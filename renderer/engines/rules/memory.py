@@ -16,11 +16,23 @@ from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import EngineLine, HeldCache, RunningEngine
 from renderer.engines.version_order import version_key
+from renderer.fit.weights import GIB, read_weights
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import (
+    as_map,
+    as_text,
+    list_at,
+    map_at,
+    maps_at,
+    number_at,
+    text_at,
+    texts_at,
+    value_at,
+)
 from renderer.plan import Container
 
-_BESIDE = 16  # GiB that an engine needs beside such a cache
+_BESIDE = 16  # GiB that an engine needs beside what it holds there
+_LAYERS = 0.75  # of the weights of a model, at least: engines offload no embeddings
 _LEAST = 256 * 2**20  # bytes that Python and the libraries of an engine, or the smallest model, need
 _OWN_SHARED = 64 * 2**20  # bytes of shared memory that each container has without a volume
 _RDMA = "rdma/"  # what the device plugins of RDMA begin their resources with
@@ -116,7 +128,7 @@ def unlocked_memory(running: RunningEngine) -> Iterator[Diagnostic]:
 
 @cache
 def _held_options(backend: str, style: Dialect) -> frozenset[str]:
-    """The names of the options by which the engine of a preset keeps KV cache in memory."""
+    """The names of the options by which the engine of a preset keeps KV cache or weights in memory."""
     return frozenset(style.name(text_at(row, "option")) for row in maps_at(table_entry(backend), "heldInMemory"))
 
 
@@ -127,28 +139,30 @@ def _held_options(backend: str, style: Dialect) -> frozenset[str]:
     ),
 )
 def cache_above_memory(running: RunningEngine) -> Iterator[Diagnostic]:
-    """An error for KV cache that somebody lets the engine keep in memory, where that alone is more than the container
-    may have, or than shared memory has where it lies there.
+    """An error for KV cache or weights that somebody lets the engine keep in memory, where that alone is more than the
+    container may have, or than shared memory has where it lies there.
     """
     line, container = running.line, running.container
-    for row in maps_at(table_entry(line.backend), "heldInMemory") if not running.held_cache else ():
-        if line.engine.style.name(text_at(row, "option")) not in line.options:
+    for row in maps_at(table_entry(line.backend), "heldInMemory"):
+        is_cache = not row.get("weights")
+        if line.engine.style.name(text_at(row, "option")) not in line.options or (is_cache and running.held_cache):
             continue
-        cache = _held_bytes(line, row)
+        cache = _held_bytes(line, row) if is_cache else _held_weights(running, row)
         origin = _option_origin(line, text_at(row, "option"))
         if not cache or origin is None:
             continue
         words = {"option": text_at(row, "option"), "amount": f"{cache.size / 2**30:.1f} GiB"}
+        what = "KV cache" if is_cache else "weights"
         least = f"{math.ceil(cache.size / 2**30) + _BESIDE}Gi"
         limit, shared = text_at(container.resources, "limits", "memory"), _shared_memory(running)
         if limit and _bytes(limit) < cache.size:
-            yield make_diagnostic("E488", origin, memory=limit, least=least, **words)
+            yield make_diagnostic("E488", origin, what=what, memory=limit, least=least, **words)
         if cache.is_shared and shared and _bytes(shared) < cache.size:
             yield make_diagnostic("E489", origin, size=shared, least=least, **words)
 
 
 class _Held(Struct, frozen=True):
-    """KV cache in memory, as a command line says it."""
+    """What lies in memory, as a command line says it."""
 
     size: float  # in bytes
     is_shared: bool  # it lies in shared memory
@@ -177,6 +191,16 @@ def _held_bytes(line: EngineLine, row: Mapping[str, object]) -> _Held | None:
     is_later = bool(first and line.version and version_key(line.version) >= version_key(first))
     is_later = is_later and line.shared.accelerator.vendor != text_at(row, "exceptOn")
     return _Held(size, is_shared or is_later) if 0 < size < math.inf else None
+
+
+def _held_weights(running: RunningEngine, row: Mapping[str, object]) -> _Held | None:
+    """How many weights an option moves to memory, at least; None where nobody knows how many there are."""
+    line = running.line
+    most, weights = _held_bytes(line, row), read_weights(running.facts())
+    names = {line.engine.style.name(option) for option in texts_at(row, "unless")}
+    if most is None or weights is None or not line.options.isdisjoint(names):
+        return None
+    return _Held(min(most.size, weights.gib * GIB * _LAYERS), is_shared=False)
 
 
 def _option_origin(line: EngineLine, option: str) -> Origin | None:

@@ -34,6 +34,8 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.text import patterns
 
 _GLOB = frozenset("*?[")
+_LEAST_CHAT = 1024  # tokens, below which a prompt with its answer is cut off
+_USUAL_CHAT = 4096
 _ADDRESS = r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.gguf)(?::[\w.-]+)?")  # on a hub
 _LOOPBACK = r"127(\.\d+){3}|localhost|::1"
@@ -220,7 +222,7 @@ def _whole_context(backend: str) -> frozenset[str]:
 @rule(of=EngineProcess, when=_has_own_arguments)
 def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for a number of tokens that concurrent requests share, given without the number of requests, or which
-    leaves each of them fewer than the model's `maxModelLen`.
+    leaves each of them fewer than the model's `maxModelLen`, or fewer than a chat needs where that says nothing.
     """
     engine, layers, slots = command.run.engine, command.user_layers, command.run.slots
     shared = engine.shared_tokens
@@ -233,14 +235,18 @@ def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
     main = command.run.base.claim.main
     declared = 0 if main.ours else int(model_settings(main, engine).get("maxModelLen") or 0)
     is_short = 0 < tokens // slots < declared
-    if shared.slots_option in command.user_options and not is_short:
+    longest = int((main.spec.get("facts") or {}).get("contextLength") or 0)
+    is_tiny = not declared and command.run.base.claim.task == "chat" and 0 < tokens // slots < min(longest, _LEAST_CHAT)
+    if shared.slots_option in command.user_options and not (is_short or is_tiny):
         return
     option_list = engine.option_lists.get(engine.version)
     has_option = option_list is None or shared.per_request_option in option_list.options
     sharing_hint = f"add '{shared.slots_option} {slots}' if they are to share"
-    if is_short:
+    if is_tiny:
+        declared = min(longest, _USUAL_CHAT)
+    if is_short or is_tiny:
         longer = f"{shared.per_request_option} {declared}" if has_option else f"{option} {declared * slots}"
-        hint = f"write '{longer}' in place of it, or lower maxModelLen"
+        hint = f"write '{longer}' in place of it, or lower {shared.slots_option if is_tiny else 'maxModelLen'}"
     elif shared.per_request_option and has_option:
         amount = f" {tokens}' for {tokens} tokens each" if tokens else "' with the number of tokens for each"
         hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
@@ -250,6 +256,7 @@ def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
     text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
     share = f", so each gets {tokens // slots}" if tokens else ""
     share += f", fewer than the {declared} of maxModelLen" if is_short else ""
+    share += f" of the {longest} that the model takes" if is_tiny else ""
     yield make_diagnostic("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
 
 

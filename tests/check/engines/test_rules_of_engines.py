@@ -162,6 +162,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W494", not_of=dict.fromkeys(KINDS, "tests/errors/W494-*, tests/check/test_every_kind.py: a value")),
     ),
     weight_formats.random_weights: (Fault("W498", ["--load-format", "dummy"]),),
+    accelerators.unseen_devices: (
+        Fault("W494", not_of=dict.fromkeys(KINDS, "tests/errors/W494-*, tests/check/test_every_kind.py: SGLang's")),
+    ),
     absent.absent_programs: (Fault("E479", ["--distributed-executor-backend", "ray"]),),
     memory.without_shared_memory: (
         Fault(
