@@ -130,7 +130,12 @@ EXTRA: Mapping[str, Mapping[str, str]] = {"vllm": {"-O": "--optimization-level"}
 # (ModelConfig refuses a text) and load.py, sglang/srt/configs/model_config.py and load_config.py.
 READ_LATER: Mapping[str, Mapping[str, str]] = {
     "vllm": {"hf_overrides": "object", "model_loader_extra_config": "map"},
-    "sglang": {"json_model_override_args": "object", "model_loader_extra_config": "map"},
+    # max_running_request is zero: srt/managers/tp_worker.py.
+    "sglang": {
+        "json_model_override_args": "object",
+        "model_loader_extra_config": "map",
+        "max_running_requests": "int>=1",
+    },
 }
 PARSERS: Mapping[str, Callable[[], argparse.ArgumentParser]] = {"vllm": vllm_parser, "sglang": sglang_parser}
 
@@ -151,7 +156,7 @@ def argparse_options(engine: str) -> Iterator[Option]:
         arity = "1" if action.nargs is None else str(action.nargs)
         repeats = isinstance(action, argparse._AppendAction | argparse._ExtendAction)
         kind = typed(action)
-        kind = READ_LATER[engine].get(action.dest, kind) if kind in ("", "map") else kind
+        kind = READ_LATER[engine].get(action.dest, kind) if kind in ("", "map", "int") else kind
         choices = listable(REGISTRIES[engine](action.dest) or tuple(map(str, action.choices or ())))
         if choices and (getattr(action.type, "__name__", "") == "_optional_type" or None in (action.choices or ())):
             choices = tuple(dict.fromkeys((*choices, "None")))
@@ -296,12 +301,20 @@ def named_values(takes: Callable[[str], bool], enums: Iterable[type[enum.Enum]])
 _FEWEST = 2  # names of an enum
 
 
-def no_registry(field: str) -> tuple[str, ...]:
-    """Nothing: SGLang's parser names all values itself."""
-    return ()
+# Values that SGLang looks up behind its parser: `getattr(logging, log_level.upper())` of its logger,
+# and LOG_LEVELS of uvicorn.
+SGLANG_REGISTRIES: Mapping[str, tuple[str, ...]] = {
+    "log_level": ("^", "critical", "debug", "error", "info", "warning", "~fatal", "~notset", "~warn"),
+    "log_level_http": ("^", "critical", "debug", "error", "info", "trace", "warning"),
+}
 
 
-REGISTRIES: Mapping[str, Callable[[str], tuple[str, ...]]] = {"vllm": vllm_registry, "sglang": no_registry}
+def sglang_registry(field: str) -> tuple[str, ...]:
+    """The values of a text that SGLang's parser takes in any form; none for others."""
+    return SGLANG_REGISTRIES.get(field, ())
+
+
+REGISTRIES: Mapping[str, Callable[[str], tuple[str, ...]]] = {"vllm": vllm_registry, "sglang": sglang_registry}
 
 
 def negations(action: argparse.Action) -> set[str]:
