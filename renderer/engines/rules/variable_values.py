@@ -11,6 +11,7 @@ from renderer.engines.running_engine import RunningEngine
 from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
 from renderer.preset_tables import preset_table
+from renderer.text.number_forms import read_number
 from renderer.text.suggestions import closest
 
 _NEAR = 0.75  # how similar a key has to be that is proposed
@@ -73,6 +74,8 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         right = next((choice for choice in choices if choice.lower() == near), "")
         hint = f"did you mean '{right}'?" if right else f"write {', '.join(choices[:-1])} or {choices[-1]}"
         yield f"{reader} does not know '{value}' there, and ends", hint
+    elif form == "number or default" and not value.strip(" \"'").isdecimal():
+        yield f"{reader} reads a whole number there, and takes its default for '{value}'", _number_hint(value)
     elif form == "switch" and value not in texts_at(row, "words") and value.strip().lower() in _NO:
         yield f"{reader} reads '{value}' as true there", "write 'false', in quotes"
     elif form == "leading number" and not _NUMBER.match(value) and value.strip().lower() not in _NO:
@@ -86,7 +89,8 @@ def _is_choice(row: Mapping[str, object], value: str) -> bool:
 
 def _number_hint(value: str) -> str:
     word = value.strip().lower()
-    number = "1" if word in _YES else "0" if word in _NO else ""
+    whole = [number for number in reversed(read_number(word).whole) if number > 0]
+    number = "1" if word in _YES else "0" if word in _NO else str(whole[0]) if whole else ""
     return f"write '{number}', in quotes" if number else "write a whole number, or leave it out"
 
 
