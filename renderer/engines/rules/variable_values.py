@@ -74,6 +74,8 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         right = next((choice for choice in choices if choice.lower() == near), "")
         hint = f"did you mean '{right}'?" if right else f"write {', '.join(choices[:-1])} or {choices[-1]}"
         yield f"{reader} does not know '{value}' there, and ends", hint
+    elif form == "address" and "://" not in value:
+        yield f"{reader} needs http:// or https:// there, and downloads nothing", f"write https://{value.strip()}"
     elif form == "number or default" and not value.strip(" \"'").isdecimal():
         yield f"{reader} reads a whole number there, and takes its default for '{value}'", _number_hint(value)
     elif form == "switch" and value not in texts_at(row, "words") and value.strip().lower() in _NO:
