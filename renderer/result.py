@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,6 @@ from renderer.plan import Figures, SharedNeed
 if TYPE_CHECKING:
     from renderer.admission.records import UnjudgedReason
     from renderer.check.foreign import OwnObject
-    from renderer.fleet.rows import FleetRow
 
 
 class Part(Struct, frozen=True):
@@ -31,7 +30,7 @@ class Part(Struct, frozen=True):
     compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
     unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
     figures: Figures = {}  # of the workloads, if options ask for texts
-    fleet: Sequence[FleetRow] = ()  # the workloads, if a policy has quotas
+    fleet: Sequence[Any] = ()  # the workloads as rows of a fleet, if a policy has quotas
 
 
 class Changes(Struct, frozen=True):
