@@ -408,10 +408,7 @@ ADVICE = [
         "N450",
         {**GPT_OSS, "BACKEND": "version: v0.10.1"},
         r"take another version, or write what this one has instead into backendRuntimeConfig\.args",
-        [
-            {"BACKEND": "version: v0.33.0"},
-            {"BACKEND": "version: v0.10.1, args: [--enable-auto-tool-choice, --tool-call-parser, hermes]"},
-        ],
+        [{"BACKEND": "version: v0.33.0"}],
         INPUT,
     ),
     Advice(
