@@ -209,15 +209,23 @@ def _file_cache(container: AdoptedContainer, template: Body) -> str:
     return "" if "emptyDir" in volume else _mount_path(mount)
 
 
+_STEP_WORDS = ("name", "path")
+_STEPS_WORDS = (*_STEP_WORDS, "projector")
+"""What the steps of the preset get as arguments, of one model and for each of several."""
+
+
 def own_steps(container: AdoptedContainer, template: Body) -> list[tuple[str, str]]:
     """What a step of the preset loads before the engine of a pod that llmaz has rendered: the name of each model, and
-    the file that it is made of, '' for one that is pulled.
+    the file that it is made of, '' for one that is pulled; none where one has a projector, which nobody reads here.
     """
     names = {text_at(body, "name") for body in maps_at(container.engine.runtime.spec, "engine", "initContainers")}
     is_ours = is_rendered(template) and "pulls" in container.entry
     for body in maps_at(template, "spec", "initContainers") if is_ours else ():
         if text_at(body, "name") in names and (words := texts_at(body, "args")):
-            return [*zip(words[::2], words[1::2], strict=False)]
+            if len(words) == len(_STEP_WORDS):  # one model, in the step of old
+                return [(words[0], words[1])]
+            width = len(_STEPS_WORDS)
+            return [] if any(words[width - 1 :: width]) else [*zip(words[::width], words[1::width], strict=False)]
     return []
 
 

@@ -653,7 +653,7 @@ REQUESTING = {"name": "web", "resources": {"requests": {"cpu": 1}}}
     ("metric", "workload", "expected"),
     [
         ({}, {}, None),
-        ({}, {f"{RUNNER}.resources": {"limits": {"cpu": "1"}}}, None),  # a request is taken from the limit
+        ({}, {f"{RUNNER}.resources": {"limits": {"cpu": "2"}}}, None),  # a request is taken from the limit
         ({}, {f"{RUNNER}.resources": GONE}, ("W555", "resource.name")),
         ({}, {f"{RUNNER}.resources": {"requests": {"memory": "1Gi"}}}, ("W555", "resource.name")),
         ({f"{METRIC}.resource.name": "nvidia.com/gpu"}, {}, ("W556", "resource.name")),

@@ -62,6 +62,7 @@ TEMPLATES = {  # paths of pod templates elsewhere
     "renderer/admission/unknowns.py": "labels that the API server gives the pods of a Job",
     "renderer/build/model_cache.py": "builds the Job that fills a cache",
     "renderer/build/pool.py": "builds the Deployment of a picker",
+    "renderer/check/graph/pod_references.py": "a NodePool's template is one of nodes",
     "renderer/check/kinds/karpenter.py": "a NodePool's template is one of nodes",
     "renderer/check/sync_sources.py": "an ApplicationSet's template is one of Applications",
     "renderer/kubernetes/secret_makers.py": "a SealedSecret's template is one of a Secret",

@@ -297,7 +297,7 @@ VALUES = {
 FORMS: Sequence[tuple[str, Follow]] = [
     (r"did you mean '(\S+)'(?: or '\S+')?\?", rename),
     (r"write a whole number, such as '(\d+)'", rename),
-    (r"write '(\{.*\})'", lambda a, i, m: [*a[:i], m[1], *a[i + 1 :]]),
+    (r"write '([\[{].*[\]}])'", lambda a, i, m: [*a[:i], m[1], *a[i + 1 :]]),
     (r"add (\w+) to its JSON, or leave it out", add_key),
     (
         r"the option is '(\S+)': write its value as the next item of the list",
