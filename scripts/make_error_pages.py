@@ -34,6 +34,7 @@ BEFORE, AFTER = 16, 6  # lines around a place in a longer one
 LONGEST: Final = 160  # characters of a line of input
 LONGEST_OUTPUT: Final = 700
 SHOWN: Final = 2  # diagnostics of one code
+MOST_HUNKS: Final = 3
 MOST_CASES: Final = 6
 MOST_PAGES: Final = 4
 _DIAGNOSTIC: Final = re.compile(
@@ -191,11 +192,13 @@ def output_of(case: Case, code: str) -> str:
 
 
 def change(case: Case, code: str) -> str:
-    """The difference between the input and a valid one, by the folder `fixed` or by a hint that is a replacement."""
+    """The first hunks of the difference between the input and a valid one, by the folder `fixed` or by a hint that is a
+    replacement.
+    """
     if case.fixed:
         texts = (difference(file, case.inputs.get(file, ""), text) for file, text in case.fixed.items())
         gone = (difference(file, text, "") for file, text in case.inputs.items() if file not in case.fixed)
-        return "".join([*texts, *gone])
+        return first_hunks("".join([*texts, *gone]))
     for match in case.diagnostics(code):
         new_word = re.fullmatch(r"did you mean '([^']+)'\?", match["hint"] or "")
         text = case.inputs.get(match["file"], "")
@@ -208,6 +211,14 @@ def change(case: Case, code: str) -> str:
                 lines[int(match["line"]) - 1] = new_word[1].join(parts)
                 return difference(match["file"], text, "\n".join(lines))
     return ""
+
+
+def first_hunks(text: str) -> str:
+    """A difference without what stands behind the first hunks, as a page shows few diagnostics of a long input."""
+    starts = [match.start() for match in re.finditer(r"^@@ ", text, re.MULTILINE)]
+    if len(starts) <= MOST_HUNKS:
+        return text
+    return re.sub(r"(^--- .*\n\+\+\+ .*\n)?\Z", "…\n", text[: starts[MOST_HUNKS]], count=1, flags=re.MULTILINE)
 
 
 def difference(file: str, text: str, other: str) -> str:

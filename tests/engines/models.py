@@ -138,7 +138,8 @@ def _projector_tensors(width: int) -> Iterator[Tensor]:
 def png(shade: int) -> bytes:
     """An image of IMAGE by IMAGE pixels of one gray."""
     lines = zlib.compress((b"\0" + bytes([shade]) * IMAGE) * IMAGE)
-    parts = ((b"IHDR", struct.pack(">IIBBBBB", IMAGE, IMAGE, 8, 0, 0, 0, 0)), (b"IDAT", lines), (b"IEND", b""))
+    header = struct.pack(">II", IMAGE, IMAGE) + bytes((8, 0, 0, 0, 0))  # eight bits of gray, nothing else
+    parts = ((b"IHDR", header), (b"IDAT", lines), (b"IEND", b""))
     chunks = (
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
     )

@@ -412,6 +412,16 @@ ADVICE = [
         INPUT,
     ),
     Advice(
+        "N450",
+        {"CLAIMED": "modelClaim: {modelName: qwen3-8b}", "BACKEND": "version: v0.7.3"},
+        r"take another version, or write what this one has instead into backendRuntimeConfig\.args",
+        [
+            {"BACKEND": "version: v0.33.0"},
+            {"BACKEND": "version: v0.7.3, args: [--enable-reasoning, --reasoning-parser, deepseek_r1]"},
+        ],
+        INPUT,
+    ),
+    Advice(
         "W451",
         {**OF_SGLANG, "LINE": "command: [python3, -m, sglang.launch_server, --model-path, org/some]"},
         r"add (\S+) (\S+)",
