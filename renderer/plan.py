@@ -518,6 +518,12 @@ class Plan(Struct, frozen=True):
     context_length: int = 0  # the tokens of its longest request, for a ModelRoute over it; 0 where nobody knows
 
     @property
+    def replica_bounds(self) -> tuple[int, int]:
+        """The fewest and the most replicas, the same without an autoscaler."""
+        fixed = self.replicas or 0
+        return (self.scaler.min_replicas, self.scaler.max_replicas) if self.scaler else (fixed, fixed)
+
+    @property
     def shared_name(self) -> str:
         """The name of what both roles have in common, such as their pool; else that of the workload."""
         return self.app if self.role else self.name

@@ -12,6 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, listed, make_diagnostic, su
 from renderer.fleet.rows import FleetRow
 from renderer.policy.denial import Denial, denial_diagnostics
 from renderer.policy.globs import name_globs
+from renderer.policy.judgement import merge_denials
 
 _QUOTAS = "quotas"
 _SHOWN = 3  # workloads that a message names
@@ -48,11 +49,11 @@ def judge_quotas(scope: Scope, inputs: Inputs, rows: Sequence[FleetRow]) -> list
     each at the line that sets the replicas of the largest part; and errors for types and flavors that nobody has.
     """
     apps = {app.key: app for app in inputs.apps}
-    problems: list[Diagnostic] = []
-    for policy in scope.policies:
-        problems += () if policy.revision else _unknown_names(policy, inputs, rows)
-        problems += denial_diagnostics(policy, _exceeded(policy, apps, rows))
-    return problems
+    own = [policy for policy in scope.policies if not policy.revision]
+    problems = [problem for policy in own for problem in _unknown_names(policy, inputs, rows)]
+    return problems + merge_denials(
+        denial_diagnostics(policy, _exceeded(policy, apps, rows)) for policy in scope.policies
+    )
 
 
 def _exceeded(policy: RenderPolicy, apps: Mapping[ItemKey, App], rows: Sequence[FleetRow]) -> Iterator[Denial]:

@@ -96,8 +96,7 @@ def pod_groups(inputs: Inputs, plan: Plan) -> tuple[PodGroup, ...]:
 
 def _pod_group(inputs: Inputs, plan: Plan, times: int, pod: Pod) -> PodGroup:
     """`times`: how many of these pods a replica has."""
-    scaler, fixed, devices = plan.scaler, plan.replicas or 0, plan.devices
-    fewest, most = (scaler.min_replicas, scaler.max_replicas) if scaler else (fixed, fixed)
+    (fewest, most), devices = plan.replica_bounds, plan.devices
     surge = bound_count(plan.rollout.max_surge, most, up=True) if most else 0
     accelerators: dict[str, int] = {}
     if devices:

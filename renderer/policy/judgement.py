@@ -50,7 +50,7 @@ def judge_app(
         if isinstance(item, App):
             denials = chain(at_models(inputs, item, denials), judge_claims(policy, inputs, item))
         parts.append([*denial_diagnostics(policy, denials)])
-    return _merged(parts)
+    return merge_denials(parts)
 
 
 def judge_definitions(scope: Scope, definitions: Sequence[OpenModel | BackendRuntime]) -> list[Diagnostic]:
@@ -62,7 +62,7 @@ def judge_definitions(scope: Scope, definitions: Sequence[OpenModel | BackendRun
             path = path_below(policy, scope.tree.base, item.file)
             denials += judge_definition(policy, scope.config, item, path)
         parts.append([*denial_diagnostics(policy, denials)])
-    return _merged(parts)
+    return merge_denials(parts)
 
 
 def judge_tree(
@@ -90,7 +90,7 @@ def judge_tree(
             denials += _judge_passed(policy, base, file, definitions, known)
         parts.append([*denial_diagnostics(policy, denials)])
         problems += () if policy.revision else missing_folders(policy, base, scope.options.file_system)
-    merged = _merged(parts)
+    merged = merge_denials(parts)
     return [*problems, *merged, *unseen_kinds(scope.policies, objects, definitions)]
 
 
@@ -120,7 +120,7 @@ def judge_documents(
             for read in files.values():
                 denials += _judge_detours(policy, read, _path_of(policy, base, output, read[0]), known)
         parts.append([*denial_diagnostics(policy, denials)])
-    judged = _merged(parts) + _judged_by_admission(policies, by_file.values())
+    judged = merge_denials(parts) + _judged_by_admission(policies, by_file.values())
     return [*judged, *unseen_kinds(policies, objects, definitions)]
 
 
@@ -219,8 +219,8 @@ def _judge_detours(
         yield from chain.from_iterable(rule(policy, judged, known) for rule in rules)
 
 
-def _merged(parts: Iterable[Iterable[Diagnostic]]) -> list[Diagnostic]:
-    """The errors of several policies, those about one field for one reason only of the first."""
+def merge_denials(parts: Iterable[Iterable[Diagnostic]]) -> list[Diagnostic]:
+    """What several policies deny, each a part, those about one field for one reason only of the first."""
     merged: list[Diagnostic] = []
     known: set[tuple[str, str, str]] = set()
     for part in parts:

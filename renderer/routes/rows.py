@@ -201,19 +201,14 @@ def _item_routes(
 
 def _workloads(app: App, plans: Sequence[Plan | TrafficPlan]) -> dict[tuple[str, str], WorkloadBehind]:
     """The workloads of an app by namespace and name; two roles are one under the name of their pool."""
-    prefill = next((_bounds(plan) for plan in plans if isinstance(plan, Plan) and plan.role), None)
+    prefill = next((plan.replica_bounds for plan in plans if isinstance(plan, Plan) and plan.role), None)
     return {
         (app.namespace, plan.shared_name): _workload(app, plan, prefill) for plan in plans if isinstance(plan, Plan)
     }
 
 
-def _bounds(plan: Plan) -> tuple[int, int]:
-    fixed = plan.replicas or 0
-    return (plan.scaler.min_replicas, plan.scaler.max_replicas) if plan.scaler else (fixed, fixed)
-
-
 def _workload(app: App, plan: Plan, prefill: tuple[int, int] | None) -> WorkloadBehind:
-    low, high = _bounds(plan)
+    low, high = plan.replica_bounds
     return WorkloadBehind(
         kind=app.kind,
         app=app.name,

@@ -84,6 +84,18 @@ def test_a_change_that_raises_its_own_quota(folder: Path, llmaz: Llmaz) -> None:
     assert f"chat.yaml:6:13: spec.replicas: {denied}{RAISED}\n" in done.err
 
 
+def test_a_change_that_raises_its_quota_by_too_little(folder: Path, llmaz: Llmaz) -> None:
+    """Both policies deny it: it is told once, by the one that counts."""
+    repository = Repository(folder)
+    lay_out(folder, llmaz=CONFIG, llmaz_policy=quota(2), chat=CHAT)
+    repository.commit()
+    lay_out(folder, llmaz_policy=quota(3), chat=f"{CHAT}  replicas: 4\n")
+    done = llmaz("diff")
+    assert done.code == 2
+    assert done.err.count("[E807]") == 1
+    assert "llmaz-policy.yaml:5 of HEAD" in done.err
+
+
 def test_parts_count_by_their_flavor_alone(folder: Path, llmaz: Llmaz) -> None:
     parts = "  flavors: {h100: {limits: {nvidia.com/mig-3g.40gb: 1}, accelerator: h100-80g}}\n"
     lay_out(folder, llmaz=f"{inputs.CONFIG}\n{parts}", llmaz_policy=quota(0), chat=CHAT)
