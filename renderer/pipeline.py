@@ -111,7 +111,7 @@ class Run(Struct, frozen=True):
     output: OutputFolder | None  # the folder that files are compared with
     compares_foreign: bool
     admission: AdmissionRun | None  # what judges by ValidatingAdmissionPolicies, where a RenderPolicy names some
-    has_quotas: bool  # a RenderPolicy sets some
+    counts_fleet: bool  # a RenderPolicy has quotas, or texts are asked for and accelerators have prices
 
 
 class Rendered(Struct, frozen=True):
@@ -122,7 +122,7 @@ class Rendered(Struct, frozen=True):
     problems: Sequence[Diagnostic]
     needs: Sequence[SharedNeed] = ()  # the shared objects that the item needs
     figures: Figures = {}  # of the workloads, if options ask for texts
-    fleet: Sequence[FleetRow] = ()  # the workloads, if a policy has quotas
+    fleet: Sequence[FleetRow] = ()  # the workloads, if the run counts them
 
 
 def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderResult:
@@ -186,8 +186,22 @@ def prepare_run(tree: LoadedTree, *, compares_foreign: bool) -> Run:
         output=OutputFolder(scope.folder) if scope.options.compares else None,
         compares_foreign=compares_foreign and bool(inputs.foreign_documents or inputs.foreign_files),
         admission=admission_run(scope),
-        has_quotas=any(policy.get("quotas") for policy in scope.policies),
+        counts_fleet=_has_quotas(scope) or _has_prices(scope),
     )
+
+
+def _has_quotas(scope: Scope) -> bool:
+    """Whether a RenderPolicy says how many accelerators there may be."""
+    return any(policy.get("quotas") for policy in scope.policies)
+
+
+def _has_prices(scope: Scope) -> bool:
+    """Whether texts are asked for, to be compared, and accelerators have prices."""
+    if not scope.options.texts:
+        return False
+    from renderer.fleet.figures import has_prices  # render alone needs none
+
+    return has_prices(scope.config)
 
 
 def validate_foreign_objects(
@@ -243,7 +257,7 @@ def judge_tree(
         denied += run.admission.judge_documents(policy.passed_manifests(run.scope))
         unjudged = [reason for part in parts for reason in part.unjudged]
         denied += run.admission.notes([*unjudged, *run.admission.unjudged()])
-    if run.has_quotas:
+    if _has_quotas(run.scope):
         from renderer.fleet.quotas import judge_quotas  # few runs need it
 
         denied += judge_quotas(run.scope, inputs, [row for part in parts for row in part.fleet])
@@ -324,16 +338,16 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, listed: bool = 
         problems = list(map(add, problems, each_of(apps, run.admission.judge, manifests)))
     texts = each_of(apps, make_texts, plans, manifests)
     needs = each_of(apps, resolve.shared_needs, plans)
-    figures: Iterable[Figures] = repeat({})
     fleet: Iterable[Sequence[FleetRow]] = repeat(())
-    if run.scope.options.texts:
-        from renderer.fleet.figures import workload_figures  # render alone needs none
-
-        figures = each_of(apps, partial(workload_figures, run.context), apps, plans)
-    if run.has_quotas:
+    figures: Iterable[Figures] = repeat({})
+    if run.counts_fleet:
         from renderer.fleet.rows import item_rows  # few runs need it
 
         fleet = each_of(apps, partial(item_rows, run.context), apps, plans)
+    if run.scope.options.texts:
+        from renderer.fleet.figures import workload_figures  # render alone needs none
+
+        figures = each_of(apps, workload_figures, plans, fleet)
     return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), needs, figures, fleet))
 
 

@@ -30,7 +30,7 @@ class Part(Struct, frozen=True):
     compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
     unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
     figures: Figures = {}  # of the workloads, if options ask for texts
-    fleet: Sequence[Any] = ()  # the workloads as rows of a fleet, if a policy has quotas
+    fleet: Sequence[Any] = ()  # the workloads as rows of a fleet, if the run counts them
 
 
 class Changes(Struct, frozen=True):

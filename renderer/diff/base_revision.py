@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,15 +14,14 @@ from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diff import reuse
 from renderer.diff.charts import Chart, find_chart
 from renderer.diff.output_folders import Side
-from renderer.fleet.figures import workload_figures
+from renderer.fleet.figures import has_prices, workload_figures
+from renderer.fleet.rows import item_rows
 from renderer.output.file_header import MARK, source_of
 from renderer.output.manifest_files import OutputFile
+from renderer.plan import Figures, WorkloadFigures
 from renderer.result import RenderResult
 from renderer.source import git
 from renderer.source.commit import CommitTree
-
-if TYPE_CHECKING:
-    from renderer.plan import Figures
 
 _NOTES = 10  # errors of a base that are shown; the rest is counted
 
@@ -114,11 +112,11 @@ class BaseRevision:
             return {}
         apps = (app for app in inputs.inputs.apps if app.file in sources and app.key not in inputs.unchanged)
         context = resolve.run_context(inputs.inputs, strict=False, tells_all=False)
-        return {
-            place: known
-            for app in apps
-            for place, known in workload_figures(context, app, resolve.plan(context, app)[0]).items()
-        }
+        priced, figures = has_prices(inputs.inputs.config), dict[tuple[str, str], WorkloadFigures]()
+        for app in apps:
+            plans, _ = resolve.plan(context, app)
+            figures |= workload_figures(plans, item_rows(context, app, plans) if priced else ())
+        return figures
 
     def _render(self, options: RenderOptions, name: str, later: RenderResult | None) -> BaseFiles:
         """The files that the valid inputs render to, and notes about the others."""

@@ -10,7 +10,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.diff.options import OptionChange
 from renderer.diff.risks import Risk
 from renderer.diff.wording import format_sides
-from renderer.fleet.prices import HOURS, cents
+from renderer.fleet.prices import cents, per_month
 from renderer.text import escapes
 
 
@@ -99,7 +99,7 @@ def _side(model: ModelSummary | None) -> dict[str, object] | None:
         "maxReplicas": model.high,
         "autoscaled": model.scaled,
         "gpuMemory": model.memory or None,
-        "pricePerMonth": None if model.hour is None else cents(HOURS * model.hour),
+        "pricePerMonth": None if model.hour is None else cents(per_month(model.hour)),
     }
 
 

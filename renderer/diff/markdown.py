@@ -16,13 +16,13 @@ from renderer.diff.risks import NAME, Risk
 from renderer.diff.wording import (
     RiskGroup,
     accelerators,
-    arrow,
     changed_gpus,
     count_risks,
     count_states,
     group_risks,
     headline,
     per_replica,
+    price_arrow,
     price_change,
     replicas,
     roles,
@@ -32,7 +32,6 @@ from renderer.diff.wording import (
     total_prices,
     yaml_diff,
 )
-from renderer.fleet.prices import HOURS, money
 from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
 
 MOST = 65_536  # characters of a comment on GitHub
@@ -214,8 +213,7 @@ def _prices(diff: TreeDiff) -> list[tuple[str, str, str, str]]:
     changes = [(_code(model.key.place), price_change(model, diff.currency)) for model in diff.models]
     changed = [(name, change) for name, change in changes if change]
     if len(changed) > 1:
-        before, after = (money(HOURS * hour, "") for hour in total_prices(diff))
-        changed.insert(0, ("these models in total", f"{arrow(before, after)} {diff.currency}".rstrip()))
+        changed.insert(0, ("these models in total", price_arrow(*total_prices(diff), diff.currency)))
     return [(name, "price of a month", "", change) for name, change in changed]
 
 

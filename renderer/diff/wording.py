@@ -17,7 +17,7 @@ from renderer.diff.gpus import GpuChange, sum_gpus
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
 from renderer.fit.verdict import ACTIVATIONS, CONTEXT, TIGHT, UNCHECKED, WEIGHTS
-from renderer.fleet.prices import HOURS, money
+from renderer.fleet.prices import money, per_month
 from renderer.text import escapes
 from renderer.text.differences import unified
 
@@ -60,7 +60,7 @@ def summarize_price(diff: TreeDiff) -> str:
         return ""
     unpriced = sum(any(side and side.unpriced for side in (model.before, model.after)) for model in diff.models)
     before, after = total_prices(diff)
-    change = f"{'+' if after > before else ''}{money(HOURS * (after - before), diff.currency)} a month at most"
+    change = f"{'+' if after > before else ''}{money(per_month(after - before), diff.currency)} a month at most"
     unknown = f"price of {unpriced:,} unknown" if unpriced else ""
     return ", ".join(filter(None, [change if after != before else "", unknown]))
 
@@ -77,11 +77,15 @@ def total_prices(diff: TreeDiff) -> tuple[Decimal, Decimal]:
 
 def price_change(model: ModelChange, currency: str) -> str:
     """`1,752.00 → 3,504.00 USD`: what a month costs with the most replicas; '' where it stays, or nobody knows."""
-    hours = [side.hour if side else None for side in (model.before, model.after)]
-    if hours[0] == hours[1]:
-        return ""
-    before = "" if hours[0] is None else money(HOURS * hours[0], "" if hours[1] is not None else currency)
-    return arrow(before, "" if hours[1] is None else money(HOURS * hours[1], currency))
+    before, after = (side.hour if side else None for side in (model.before, model.after))
+    return "" if before == after else price_arrow(before, after, currency)
+
+
+def price_arrow(before: Decimal | None, after: Decimal | None, currency: str) -> str:
+    """Prices of an hour, None where there is none, as those of a month: `1,752.00 → 3,504.00 USD`."""
+    last = currency if after is None else ""
+    texts = ["" if hour is None else money(per_month(hour), unit) for hour, unit in ((before, last), (after, currency))]
+    return arrow(*texts)
 
 
 def count_risks(risks: Iterable[Risk]) -> str:

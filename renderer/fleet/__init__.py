@@ -3,12 +3,10 @@
 """
 
 from renderer.fleet.csv_format import to_csv
-from renderer.fleet.figures import workload_figures
 from renderer.fleet.json_format import to_json
-from renderer.fleet.rows import Fleet, FleetRow, fleet
-from renderer.fleet.sums import KEYS
+from renderer.fleet.rows import fleet
 from renderer.fleet.table import summary, table
 
 FORMS = {"table": table, "json": to_json, "csv": to_csv}
 
-__all__ = ["FORMS", "KEYS", "Fleet", "FleetRow", "fleet", "summary", "workload_figures"]
+__all__ = ["FORMS", "fleet", "summary"]

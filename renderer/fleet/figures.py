@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from renderer import resolve
-from renderer.api import App, RenderConfig, TrafficInput
-from renderer.fleet.rows import item_rows
+from renderer.api import RenderConfig
+from renderer.fleet.rows import FleetRow
 from renderer.plan import Figures, Plan, TrafficPlan, WorkloadFigures
 
 
@@ -16,15 +16,11 @@ def has_prices(config: RenderConfig) -> bool:
     return bool(config.get("fleet", "perHour")) or any("perHour" in flavor for flavor in flavors.values())
 
 
-def workload_figures(
-    context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
-) -> Figures:
-    """What is known of the workloads of an app."""
-    verdicts = resolve.fit_verdicts(plans)
-    if not has_prices(context.inputs.config):
-        return {place: WorkloadFigures(verdict) for place, verdict in verdicts.items()}
-    return {
-        place: WorkloadFigures(verdicts.get(place), row.hour.high if row.hour else None, row.is_unpriced)
-        for row in item_rows(context, item, plans)
-        for place in [(row.namespace, row.name)]
-    }
+def workload_figures(plans: Sequence[Plan | TrafficPlan], rows: Sequence[FleetRow]) -> Figures:
+    """What is known of the workloads of an app. `rows`: theirs; none where nothing has a price."""
+    figures = {place: WorkloadFigures(verdict) for place, verdict in resolve.fit_verdicts(plans).items()}
+    for row in rows:
+        fit = figures.get((row.namespace, row.name), WorkloadFigures()).fit
+        hour = row.hour.high if row.hour else None
+        figures[row.namespace, row.name] = WorkloadFigures(fit, hour, row.is_unpriced)
+    return figures

@@ -27,7 +27,7 @@ class Bounds(Struct, frozen=True):
     @property
     def month(self) -> Bounds:
         """What amounts of an hour come to in a month."""
-        return Bounds(self.low * HOURS, self.high * HOURS)
+        return Bounds(per_month(self.low), per_month(self.high))
 
 
 class Hardware(Struct, frozen=True):
@@ -55,6 +55,11 @@ def _price(config: RenderConfig, hardware: Hardware, *, is_part: bool) -> Decima
         by_type: Mapping[str, object] = config.get("fleet", "perHour", default={})
         own = by_type.get(hardware.card.name)
     return None if own is None else Decimal(str(own))
+
+
+def per_month(hour: Decimal) -> Decimal:
+    """What an amount of an hour comes to in a month."""
+    return hour * HOURS
 
 
 def cents(amount: Decimal) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from renderer.api import RenderOptions
+from renderer.fleet.sums import KEYS
 from renderer.nodes.demand import fleet_demand
 from tests import inputs
 from tests.diff.repository import Repository
@@ -98,7 +99,7 @@ def test_gpus_and_cents_are_those_worked_out_by_hand(llmaz: Llmaz) -> None:
 
 
 @pytest.mark.usefixtures("tree")
-@pytest.mark.parametrize("by", ["owner", "namespace", "accelerator", "environment"])
+@pytest.mark.parametrize("by", KEYS)
 def test_sums_come_to_the_total(by: str, llmaz: Llmaz) -> None:
     document = json.loads(llmaz("fleet", "--format", "json", "--by", by).out)
     sums, total = document["sums"], document["total"]
