@@ -13,7 +13,7 @@ from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin, quoted
 from renderer.engines.models_file import ReadSection
 from renderer.engines.option_lists import Option
-from renderer.engines.section_options import ModelsFile, models_path, option_of, pair_words
+from renderer.engines.section_options import ModelsFile, models_path
 from renderer.kubernetes.json_values import map_at
 from renderer.kubernetes.mounted_files import MountedKey, mounted_key
 from renderer.resolve.names import is_dns_label
@@ -136,21 +136,10 @@ def _options(
     origin: Origin,
 ) -> Iterator[EngineOption]:
     """The options of a model: those of the server's command line beat those of the file."""
-    lines = {
-        setting: pair_words(file.options, pair).words
-        for setting, (_, pair) in file.pairs_of(section).items()
-        if file.is_option(pair.key) and not _is_own(file, pair.key)
-    }
-    for words in {**lines, **beating}.values():
-        if words:
+    for setting, words in file.words_of(section, beating).items():
+        if words and setting not in file.entry["own"]:
             name = container.engine.engine.style.name(words[0])
             yield EngineOption(name=name, words=(name, *words[1:]), values=tuple(words[1:]), origin=origin)
-
-
-def _is_own(file: ModelsFile, key: str) -> bool:
-    """Whether the server sets what a key says for each model itself."""
-    option = option_of(file.options, key)
-    return option is not None and option.name in file.entry["own"]
 
 
 def _main(

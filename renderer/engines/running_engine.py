@@ -17,6 +17,7 @@ from renderer.engines.handwritten_command import EngineProgram, Word
 from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_validation import OptionFinding, OptionRules
 from renderer.fit.accelerator_types import AcceleratorType
+from renderer.kubernetes.json_values import text_at
 from renderer.plan import Container, Pod
 
 if TYPE_CHECKING:
@@ -137,3 +138,8 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     version_origin: Callable[[], Origin | None] = lambda: None  # where somebody chose the version
     facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown
     model: Callable[[], str] = str  # the id of its repository, or a path; '' where it is unknown
+
+    def plain_value(self, variable: str) -> str:
+        """What the last variable of that name holds in plain text; '' where it is from elsewhere."""
+        values = [text_at(entry, "value") for entry in self.container.env if entry.get("name") == variable]
+        return values[-1] if values else ""

@@ -82,6 +82,14 @@ class ModelsFile:
         of_all = self.last_pairs(self.shared) if self.shared and self.shared is not section else {}
         return {**of_all, **self.last_pairs(section)}
 
+    def words_of(self, section: ReadSection, beating: Mapping[str, Sequence[str]] = {}) -> dict[str, tuple[str, ...]]:
+        """The words of the options of a model, by what they set. `beating`: those of the server's command line, which
+        count before those of the file.
+        """
+        pairs = {setting: pair for setting, (_, pair) in self.pairs_of(section).items() if self.is_judged(pair.key)}
+        words = {setting: pair_words(self.options, pair).words for setting, pair in pairs.items()}
+        return words | {setting: tuple(of_server) for setting, of_server in beating.items()}
+
     def last_pairs(self, section: ReadSection) -> dict[str, tuple[ReadSection, ReadPair]]:
         """The pairs of a section that count: of each key the last; of several keys of one option the last by the
         alphabet.
@@ -112,6 +120,10 @@ class ModelsFile:
     def is_option(self, key: str) -> bool:
         """Whether a key is to be one of the engine's options; not of its variables, which nobody lists here."""
         return key != self.entry["preload"] and key not in self.entry["keys"] and not key.isupper()
+
+    def is_judged(self, key: str) -> bool:
+        """Whether a key counts as an option."""
+        return self.is_option(key)
 
     def of_server(self, style: Dialect, args: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The words that the command line of the server gives each model, by what they set."""

@@ -158,9 +158,7 @@ def _section_line(models: PlacedModels, section: ReadSection) -> EngineLine:
         ]
         texts, origins = [word for word, _ in words], tuple(origin for _, origin in words)
         layers.append(ArgLayer(texts, models.at(part), origins=origins))
-    pairs = {name: pair for name, (_, pair) in models.pairs_of(section).items() if models.is_judged(pair.key)}
-    whole = {name: pair_words(models.options, pair).words for name, pair in pairs.items()} | models.beating
-    args = tuple(word for words in whole.values() for word in words)
+    args = tuple(word for words in models.words_of(section, models.beating).values() for word in words)
     rules = line.option_rules
     return structs.replace(
         line,

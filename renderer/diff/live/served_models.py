@@ -11,7 +11,7 @@ from renderer.engines.dialect import Dialect
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.models_file import ReadSection
 from renderer.engines.option_lists import Option
-from renderer.engines.section_options import ModelsFile, models_path, option_of, pair_words
+from renderer.engines.section_options import ModelsFile, models_path, option_of
 from renderer.kubernetes.mounted_files import MountedKey, mounted_key
 from renderer.kubernetes.variable_references import ConfigMaps, plain_variables
 
@@ -83,14 +83,9 @@ def _options(
     file: ModelsFile, section: ReadSection, beating: Mapping[str, Sequence[str]]
 ) -> frozenset[tuple[str, ...]]:
     """The words of each option of a model, by its name in the list, without those that say which model it is."""
-    lines = {
-        setting: pair_words(file.options, pair).words
-        for setting, (_, pair) in file.pairs_of(section).items()
-        if file.is_option(pair.key)
-    }
     left_out = {file.setting(role) for role in _OF_SOURCES} | {*file.entry["own"]}
     named = set()
-    for setting, words in {**lines, **beating}.items():
+    for setting, words in file.words_of(section, beating).items():
         option = option_of(file.options, words[0].lstrip("-")) if words else None
         if words and setting not in left_out:
             named.add((option.name if option else words[0], *words[1:]))

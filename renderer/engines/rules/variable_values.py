@@ -9,7 +9,7 @@ from functools import cache
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.running_engine import RunningEngine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 from renderer.preset_tables import preset_table
 from renderer.text.number_forms import read_number
 from renderer.text.suggestions import closest
@@ -35,7 +35,7 @@ def misread_values(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning for each variable of the reader's whose value is not what its program takes it for, or is refused."""
     for name, origin in running.written_variables(""):
         row = _rows().get(name, {})
-        value = _value(running, name) if row else ""
+        value = running.plain_value(name) if row else ""
         if not value or "{{" in value or not _is_read(running, row, name):
             continue
         for what, hint in _problems(running, row, name, value):
@@ -49,12 +49,6 @@ def _is_read(running: RunningEngine, row: Mapping[str, object], name: str) -> bo
         return True
     known = line.engine.names.variables(line.version) if backend == line.backend and line.is_own_image() else None
     return known is not None and name in known.names and in_range(row, line.version)
-
-
-def _value(running: RunningEngine, name: str) -> str:
-    """What the last variable of that name holds in plain text; '' where it is from elsewhere."""
-    entries = [entry for entry in running.container.env if entry.get("name") == name]
-    return as_text(entries[-1].get("value")) if entries else ""
 
 
 def _problems(running: RunningEngine, row: Mapping[str, object], name: str, value: str) -> Iterator[tuple[str, str]]:

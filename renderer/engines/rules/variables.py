@@ -36,8 +36,7 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
             continue
         words = {"of": f"{line.engine.names.engine} {line.version}", "name": name}
         if name in known.ended:
-            values = (text_at(entry, "value") for entry in running.container.env if entry.get("name") == name)
-            hint = _replacement(running, known, name, next(values, ""))
+            hint = _replacement(running, known, name, running.plain_value(name))
             yield make_diagnostic("W475", origin, hint=hint, **words)
         elif name in known.later:
             hint = f"it was added {known.later[name]}: use that version or a newer one, or leave it out"
@@ -76,7 +75,7 @@ def unseen_accelerators(running: RunningEngine) -> Iterator[Diagnostic]:
     for name, origin in running.written_variables(""):
         if not name.endswith(_VISIBLE) or not (row := _visible().get(name)) or row["vendor"] != accelerator.vendor:
             continue
-        value = next((text_at(entry, "value") for entry in running.container.env if entry.get("name") == name), "")
+        value = running.plain_value(name)
         parts = [part.strip() for part in value.split(",")]
         numbers = [int(part) for part in parts if part.isdecimal()]
         if row.get("plugin"):
