@@ -87,12 +87,10 @@ def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Findin
 
 def _unreached_amount(spec: Body, resource: str, only: str, aim: object, path: Path) -> Iterator[Finding]:
     """A finding where limits keep the containers that are measured below the amount that is aimed at."""
-    measured = [container for container in _lasting_containers(spec) if only in ("", container["name"])]
-    limits = [map_at(container, "resources", "limits").get(resource) for container in measured]
-    if None in limits or "resources" in spec:
-        return
+    measured = _measured_containers(spec, only)
     try:
-        words = unreached_amount(resource, aim, sum(map(nanos, limits)))
+        limit = _limit(spec, measured, resource)
+        words = unreached_amount(resource, aim, limit) if limit is not None else {}
     except ValueError:
         return  # which is told as such
     if words:
@@ -103,18 +101,29 @@ def _unreached(spec: Body, resource: str, only: str, aim: object, path: Path) ->
     """A finding where limits keep the containers that are measured below the percentage of their requests that is
     aimed at.
     """
-    percent = int(str(aim)) if str(aim).isdecimal() else 0
-    measured = [container for container in _lasting_containers(spec) if only in ("", container["name"])]
-    limits = [map_at(container, "resources", "limits").get(resource) for container in measured]
-    if not percent or None in limits or "resources" in spec:
-        return
+    percent, measured = int(str(aim)) if str(aim).isdecimal() else 0, _measured_containers(spec, only)
     try:
+        limit = _limit(spec, measured, resource)
+        if not percent or limit is None:
+            return
         requested = sum(nanos(container_amounts(container)[resource]) for container in measured)
-        limit = sum(map(nanos, limits))
     except ValueError:
         return  # which is told as such
     if requested and (words := unreached_utilization(resource, percent, 100 * limit // requested)):
         yield Finding("W558", path, words)
+
+
+def _measured_containers(spec: Body, only: str) -> list[Body]:
+    """The containers of a pod whose use is measured: the one that is named alone; all for ''."""
+    return [container for container in _lasting_containers(spec) if only in ("", container["name"])]
+
+
+def _limit(spec: Body, measured: list[Body], resource: str) -> int | None:
+    """What containers may use together, in billionths; None where one has no limit, or the pod as a whole may.
+    Raises ValueError for a limit that is no quantity.
+    """
+    limits = [map_at(container, "resources", "limits").get(resource) for container in measured]
+    return None if None in limits or "resources" in spec else sum(map(nanos, limits))
 
 
 def _unmeasured_container(spec: Body, resource: str, only: str) -> str:
@@ -126,8 +135,8 @@ def _unmeasured_container(spec: Body, resource: str, only: str) -> str:
         return ""
     names = (
         as_text(container["name"])
-        for container in _lasting_containers(spec)
-        if only in ("", container["name"]) and resource not in container_amounts(container)
+        for container in _measured_containers(spec, only)
+        if resource not in container_amounts(container)
     )
     return next(names, "")
 
