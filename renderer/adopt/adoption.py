@@ -468,7 +468,7 @@ class _Run:
         workloads = {key: body for (kind, key), body in objects.items() if kind in SCALE_TARGETS}
         for draft in self.drafts:
             namespace, name = draft.adopted.new_key
-            data = map_at(objects.get(("ConfigMap", (namespace, f"{name}-config")), {}), "data")
+            data = map_at(objects.get(("ConfigMap", (namespace, f"{name}{wellknown.CONFIG_MAP}")), {}), "data")
             self._complete(draft, workloads.get(draft.adopted.new_key, {}), data)
         self._remove_secrets()
         result = self._render_valid()

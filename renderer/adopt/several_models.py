@@ -89,16 +89,7 @@ def _of_file(
         why = f"the file {path} of {entry['options'][0]} is in no ConfigMap beside it"
         diagnostics.stop("E953", origin, why=why, hint="adopt the ConfigMap with that file in the same run")
     file = ModelsFile(text, options, entry)
-    names = {option.name for option in container.options} | container.values.keys()
-    why = f"{keep_reason}, so nobody knows which options the file {path} may have" if keep_reason else ""
-    why = why or next(
-        (f"{name} adds the models of a folder to those of {path}" for name in entry["further"] if name in names), ""
-    )
-    why = why or next((f"line {number} of {path} cannot be read" for number in file.file.unread), "")
-    why = why or ("" if file.models else f"{path} has no model")
-    keys = [pair.key for section in file.file.sections for pair in section.pairs if pair.key.isupper()]
-    why = why or next((f"{path} has the variable {key} in the place of its option" for key in keys), "")
-    if why:
+    if why := _why_by_hand(container, file, path, keep_reason):
         diagnostics.stop("E953", origin, why=why, hint=_BY_HAND)
     style = container.engine.engine.style
     server = [
@@ -116,6 +107,21 @@ def _of_file(
     loaded = most if most is not None and 0 < most < len(mains) else len(mains)
     first = replace(container, options=[*own, *mains[0].options])
     return SeveralModels(mains, first, loaded, mounted)
+
+
+def _why_by_hand(container: AdoptedContainer, file: ModelsFile, path: str, keep_reason: str) -> str:
+    """Why nobody knows what a Playground would need in the place of a file, in words; '' where it is known."""
+    if keep_reason:
+        return f"{keep_reason}, so nobody knows which options the file {path} may have"
+    names = {option.name for option in container.options} | container.values.keys()
+    if further := [name for name in file.entry["further"] if name in names]:
+        return f"{further[0]} adds the models of a folder to those of {path}"
+    if file.file.unread:
+        return f"line {min(file.file.unread)} of {path} cannot be read"
+    if not file.models:
+        return f"{path} has no model"
+    keys = [pair.key for section in file.file.sections for pair in section.pairs if pair.key.isupper()]
+    return f"{path} has the variable {keys[0]} in the place of its option" if keys else ""
 
 
 def rendered_options(container: AdoptedContainer, text: str, options: Mapping[str, Option]) -> list[list[EngineOption]]:
