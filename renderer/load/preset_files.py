@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from renderer import yamlio
 from renderer.diagnostics import RenderError, suggestion
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
-from renderer.preset_tables import preset_table
+from renderer.preset_tables import preset_table, read_preset
 from renderer.source.paths import PRESETS as PRESETS
 from renderer.text.patterns import fits
 from renderer.yamlio import Document
@@ -29,8 +28,7 @@ class PresetRefused(Exception):
 
 def preset(name: str) -> Document:
     """The document of a preset named as `backends/<name>`. Raises FileNotFoundError, and RenderError for bad YAML."""
-    with open(os.path.join(PRESETS, *name.split("/")) + ".yaml", "rb") as file:
-        documents, problems = yamlio.parse(f"presets/{name}.yaml", file.read())
+    documents, problems = read_preset(name)
     if problems:
         raise RenderError(problems)
     return documents[0]
@@ -100,9 +98,11 @@ class PresetMapping(Mapping[str, T], Generic[T]):
         return self._names
 
 
+@lru_cache(maxsize=8)  # several rules ask for the same model
 def preset_facts(model_id: str) -> Mapping[str, object]:
     """The facts of our OpenModel with that modelID, and what the modelID itself says; empty without both."""
-    name = _models_by_id().get(model_id)
+    families = filter(model_id.lower().__contains__, _families())
+    name = next((names[model_id] for names in map(_models_by_id, families) if model_id in names), "")
     facts = map_at(preset(f"models/{name}").value, "spec", "facts") if name else {}
     named = (map_at(row, "facts") for row in _named_rows() if fits(model_id, text_at(row, "models")))
     return {**next(named, {}), **facts}
@@ -114,12 +114,19 @@ def _named_rows() -> Sequence[Mapping[str, object]]:
 
 
 @cache
-def _models_by_id() -> Mapping[str, str]:
-    """The names of our OpenModels by the modelID that stands in them."""
+def _families() -> frozenset[str]:
+    """The first words of the names of our OpenModels, such as `qwen3`, which are in their modelIDs too."""
+    return frozenset(name.partition("-")[0] for name in preset_names("models"))
+
+
+@cache
+def _models_by_id(family: str) -> Mapping[str, str]:
+    """The names of our OpenModels of a family by the modelID that stands in them."""
     names = {}
     for name in preset_names("models"):
-        with open(os.path.join(PRESETS, "models", f"{name}.yaml"), encoding="utf-8") as file:
-            names.update(dict.fromkeys(_MODEL_ID.findall(file.read()), name))
+        if name.partition("-")[0] == family:
+            with open(os.path.join(PRESETS, "models", f"{name}.yaml"), encoding="utf-8") as file:
+                names.update(dict.fromkeys(_MODEL_ID.findall(file.read()), name))
     return names
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, listed, make_diagnostic, rule
 from renderer.engines.given_options import written_options
@@ -37,9 +38,9 @@ def _may_have_scheme(running: RunningEngine) -> bool:
     """Whether it is known by which scheme the engine answers, and a probe may ask by another one."""
     if not running.is_whole or _TLS not in table_entry(running.line.backend):
         return False
-    if any(text_at(probe, "httpGet", "scheme") == _SECURE for probe in _probes(running).values()):
+    if "ssl" in " ".join(running.line.options) or _tls_variables(running):
         return True
-    return any("ssl" in option for option in running.line.options) or bool(_tls_variables(running))
+    return any(text_at(probe, "httpGet", "scheme") == _SECURE for probe in _probes(running).values())
 
 
 @rule(of=RunningEngine, when=_may_have_scheme)
@@ -84,10 +85,16 @@ def _tls_options(running: RunningEngine) -> tuple[str, ...]:
 
 def _tls_variables(running: RunningEngine) -> list[str]:
     """The variables of the container that say such options."""
-    entry = table_entry(running.line.backend)
-    names = [option_variable(entry, option) for option in texts_at(entry, _TLS)]
-    variables = [as_text(variable.get("name")) for variable in running.container.env]
-    return [name for name in names if name and name in variables]
+    names = _tls_variable_names(running.line.backend)
+    variables = [as_text(variable.get("name")) for variable in running.container.env] if names else []
+    return [name for name in names if name in variables]
+
+
+@cache
+def _tls_variable_names(backend: str) -> list[str]:
+    """The variables that say the options with which an engine answers by HTTPS."""
+    entry = table_entry(backend)
+    return list(filter(None, (option_variable(entry, option) for option in texts_at(entry, _TLS))))
 
 
 def _served_scheme(running: RunningEngine) -> str:

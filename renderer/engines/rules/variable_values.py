@@ -36,10 +36,9 @@ def misread_values(running: RunningEngine) -> Iterator[Diagnostic]:
     for name, origin in running.written_variables(""):
         row = _rows().get(name, {})
         value = running.plain_value(name) if row else ""
-        if not value or "{{" in value or not _is_read(running, row, name):
-            continue
-        for what, hint in _problems(running, row, name, value):
-            yield make_diagnostic("W832", origin, name=name, what=what, hint=hint)
+        problems = list(_problems(running, row, name, value)) if value and "{{" not in value else []
+        if problems and _is_read(running, row, name):
+            yield from (make_diagnostic("W832", origin, name=name, what=what, hint=hint) for what, hint in problems)
 
 
 def _is_read(running: RunningEngine, row: Mapping[str, object], name: str) -> bool:
