@@ -115,7 +115,7 @@ def _named_rows() -> Sequence[Mapping[str, object]]:
 
 @cache
 def _families() -> frozenset[str]:
-    """The first words of the names of our OpenModels, such as `qwen3`, which are in their modelIDs too."""
+    """The first words of the names of our OpenModels, which are in their modelIDs too."""
     return frozenset(name.partition("-")[0] for name in preset_names("models"))
 
 

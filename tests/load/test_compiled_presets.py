@@ -19,8 +19,8 @@ COMPILED_NAMES = sorted(path.removesuffix(".json") for path in compiled_presets(
 def test_compiled_presets_are_fresh() -> None:
     """The files are those that the script makes today."""
     folder = Path(COMPILED)
-    kept = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.json")}
-    assert kept == compiled_presets(), "run .venv/bin/python -m scripts.make_compiled_presets"
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.json")}
+    assert files == compiled_presets(), "run .venv/bin/python -m scripts.make_compiled_presets"
 
 
 def flat(value: object) -> object:
