@@ -91,6 +91,12 @@ def option_values(style: Dialect, args: Sequence[str], names: frozenset[str]) ->
     return values
 
 
+def with_whole(option: str) -> tuple[str, ...]:
+    """An option, and of a key in the JSON of one (OPTION.KEY) that option too: a value of either may say it."""
+    head, dot, _ = option.partition(".")
+    return (option, head) if dot else (option,)
+
+
 def value_or_key(values: Mapping[str, str], option: str) -> str:
     """The value of an option, or of a key in the JSON that another one has; '' without it."""
     if option in values or not option:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.dialect import Dialect
-from renderer.engines.given_options import last_given_number, last_number
+from renderer.engines.given_options import (
+    GivenNumber,
+    last_given_number,
+    last_number,
+    option_values,
+    value_or_key,
+    with_whole,
+    written_options,
+)
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import maps_at, number_at, text_at, texts_at
 
+_DIVIDES, _ALIKE = "divides", "alike"
+
 
 class _Option(Struct, frozen=True):
-    """An option under all of its names."""
+    """An option under all of its names, or several; or a key in the JSON of one."""
 
     spelled: str
     names: frozenset[str]
@@ -25,7 +36,39 @@ class _Option(Struct, frozen=True):
     def on(self, line: EngineLine) -> str:
         """The option as the line has it."""
         names = (arg.partition("=")[0] for arg in line.args if line.engine.style.name(arg) in self.names)
-        return next(names, self.spelled)
+        return self.spelled if self._is_key() else next(names, self.spelled)
+
+    def is_on(self, line: EngineLine) -> bool:
+        """Whether the line has it."""
+        return not line.options.isdisjoint(self.names) and (not self._is_key() or bool(self._value(line)))
+
+    def number(self, line: EngineLine) -> int | None:
+        """What the line has last; None where that is no whole number."""
+        if not self._is_key():
+            return last_number(line.engine.style, line.args, self.names)
+        value = self._value(line)
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
+
+    def written(self, line: EngineLine) -> GivenNumber | None:
+        """What the reader wrote last; None where that is nothing."""
+        style = line.engine.style
+        if not self._is_key():
+            return last_given_number(style, line.written, self.names)
+        number, options = self.number(line), [*written_options(style, line.written, self.names)]
+        return GivenNumber(number, self.spelled, options[-1].origin) if options and number is not None else None
+
+    def _is_key(self) -> bool:
+        return "." in self.spelled
+
+    def _value(self, line: EngineLine) -> str:
+        """What a key is set to; '' without it."""
+        return value_or_key(option_values(line.engine.style, line.args, self.names), self.spelled)
+
+
+def _option(style: Dialect, names: Sequence[str]) -> _Option:
+    """The option of these names, of which the first is its own."""
+    every = [part for name in names for part in with_whole(name)]
+    return _Option(names[0] if names else "", frozenset(map(style.name, every)))
 
 
 class _Limits(Struct, frozen=True):
@@ -33,12 +76,28 @@ class _Limits(Struct, frozen=True):
 
     low: _Option
     high: _Option
+    relation: str  # of the lower one to the higher; '' where it is to be below
     may_be_equal: bool
-    beside: frozenset[str]  # options of which one makes the engine look at them; empty where it always does
+    beside: _Option  # one of these makes the engine look at them; without names it always does
     default: int | None  # what the higher one is where nobody says it; None where nobody knows
     architectures: frozenset[str]  # of models with which they have to; empty for all
     is_context: bool  # the lower one is the longest context of the model where nobody says it
     may_leave: bool  # the option beside them may as well be left out
+    apart: _Option  # beside one of these nobody knows what the engine makes of the two
+    changes_low: bool  # it is the lower one that follows the other
+
+    def holds(self, low: int, high: int) -> bool:
+        """Whether the engine takes the two."""
+        if self.relation == _DIVIDES:
+            return low < 1 or high % low == 0
+        if self.relation == _ALIKE:
+            return low in (1, high)
+        return low < high or (low == high and self.may_be_equal)
+
+    def words(self) -> str:
+        """What the lower one is to the other where the engine does not take the two."""
+        known = {_DIVIDES: "no divisor of", _ALIKE: "neither 1 nor"}
+        return known.get(self.relation) or ("above" if self.may_be_equal else "not below")
 
 
 @cache
@@ -47,21 +106,19 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
     limits = []
     for row in maps_at(table_entry(backend), "limits"):
         if in_range(row, version) if version else row.keys().isdisjoint(("since", "until")):
-            low, high = (
-                _Option(names[0], frozenset(map(style.name, names)))
-                for names in (texts_at(row, "low"), texts_at(row, "high"))
-            )
-            beside = frozenset(map(style.name, texts_at(row, "beside")))
             default = int(number_at(row, "default")) if "default" in row else None
             entry = _Limits(
-                low=low,
-                high=high,
+                low=_option(style, texts_at(row, "low")),
+                high=_option(style, texts_at(row, "high")),
+                relation=text_at(row, "relation"),
                 may_be_equal=bool(row.get("equal")),
-                beside=beside,
+                beside=_option(style, texts_at(row, "beside")),
                 default=default,
                 architectures=frozenset(texts_at(row, "architectures")),
                 is_context=bool(row.get("context")),
                 may_leave=bool(row.get("leave")),
+                apart=_option(style, texts_at(row, "apart")),
+                changes_low=row.get("change") == "low",
             )
             limits.append(entry)
     return limits
@@ -70,18 +127,16 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
 @rule(of=EngineLine, when=lambda line: line.args and "limits" in table_entry(line.backend))
 def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for a limit above another one that the engine wants to be the higher one."""
-    style = line.engine.style
-    for limits in _limits(line.backend, style, line.version):
+    for limits in _limits(line.backend, line.engine.style, line.version):
         if line.options.isdisjoint(limits.low.names) or limits.architectures:
             continue
         is_said = not line.options.isdisjoint(limits.high.names)
         if not is_said and limits.default is None:
             continue
-        if limits.beside and line.options.isdisjoint(limits.beside):
+        if (limits.beside.names and not limits.beside.is_on(line)) or limits.apart.is_on(line):
             continue
-        low, high = (last_number(style, line.args, option.names) for option in (limits.low, limits.high))
-        high = high if is_said else limits.default
-        if low is None or high is None or low < high or (low == high and limits.may_be_equal):
+        low, high = limits.low.number(line), limits.high.number(line) if is_said else limits.default
+        if low is None or high is None or limits.holds(low, high):
             continue
         yield from _contradiction(line, limits, low, high)
 
@@ -103,12 +158,11 @@ def split_prompts(running: RunningEngine) -> Iterator[Diagnostic]:
     those that only some models have.
     """
     line, facts = running.line, running.facts()
-    style = line.engine.style
-    for limits in _limits_of_models(line.backend, style, line.version):
+    for limits in _limits_of_models(line.backend, line.engine.style, line.version):
         if limits.architectures and text_at(facts, "architecture") not in limits.architectures:
             continue
-        length, high = (last_number(style, line.args, option.names) for option in (limits.low, limits.high))
-        if limits.beside and (length is not None or line.options.isdisjoint(limits.beside)):
+        length, high = limits.low.number(line), limits.high.number(line)
+        if limits.beside.names and (length is not None or not limits.beside.is_on(line)):
             continue
         if length is None and not line.options.isdisjoint(limits.low.names):
             continue  # the engine chooses it
@@ -119,16 +173,14 @@ def split_prompts(running: RunningEngine) -> Iterator[Diagnostic]:
 
 def _contradiction(line: EngineLine, limits: _Limits, low: int, high: int) -> Iterator[Diagnostic]:
     """An error at the option that the reader wrote, for an engine whose project publishes the image."""
-    style = line.engine.style
-    numbers = (last_given_number(style, line.written, option.names) for option in (limits.low, limits.high))
-    number = next(filter(None, numbers), None)
+    number = limits.low.written(line) or limits.high.written(line)
     if number and line.is_own_image():
         words = {
             "low": limits.low.on(line),
             "value": low,
             "high": limits.high.on(line),
             "bound": high,
-            "relation": "above" if limits.may_be_equal else "not below",
+            "relation": limits.words(),
             "engine": line.backend,
             "hint": _hint(line, limits, low, high),
         }
@@ -138,7 +190,13 @@ def _contradiction(line: EngineLine, limits: _Limits, low: int, high: int) -> It
 def _hint(line: EngineLine, limits: _Limits, low: int, high: int) -> str:
     """Which of the two to change, and how."""
     if limits.may_leave:
-        beside = _Option("", limits.beside).on(line)
+        beside = limits.beside.on(line)
         return f"leave {beside} out, or write {limits.high.on(line)} {low} or more"
+    if limits.relation == _ALIKE:
+        return f"write {limits.low.on(line)} {high}, or leave it out"
+    if limits.relation == _DIVIDES and limits.changes_low:
+        return f"write {limits.low.on(line)} {math.gcd(low, high)}"
+    if limits.relation == _DIVIDES:
+        return f"write {limits.high.on(line)} {max(low, high - high % low)}"
     least = high if limits.may_be_equal else high - 1
     return f"write {limits.low.on(line)} {least} or less, or raise {limits.high.on(line)}"

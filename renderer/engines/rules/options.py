@@ -7,7 +7,7 @@ from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer
-from renderer.engines.given_options import json_map, option_values, written_options
+from renderer.engines.given_options import json_map, option_values, value_or_key, with_whole, written_options
 from renderer.engines.handwritten_command import option_variable, table_entry
 from renderer.engines.option_validation import OptionFinding, OptionRules, plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
@@ -174,8 +174,9 @@ def _json_of(line: EngineLine, option: str) -> dict[str, object]:
 
 @cache
 def _incompatible_options(backend: str) -> frozenset[str]:
-    """The options that the engine refuses beside others, or for some models."""
-    return frozenset(text_at(row, "option") for row in maps_at(table_entry(backend), "incompatible"))
+    """The options that the engine refuses beside or without others, or for some models."""
+    rows = maps_at(table_entry(backend), "incompatible")
+    return frozenset(name for row in rows for name in with_whole(text_at(row, "option")))
 
 
 @rule(
@@ -183,26 +184,33 @@ def _incompatible_options(backend: str) -> frozenset[str]:
     when=lambda running: not running.line.options.isdisjoint(_incompatible_options(running.line.backend)),
 )
 def incompatible_options(running: RunningEngine) -> Iterator[Diagnostic]:
-    """An error for each option that the engine refuses beside another one, or for the architecture of the model."""
+    """An error for each option that the engine refuses beside or without another one, or for the architecture of the
+    model.
+    """
     line, rules = running.line, running.line.option_rules
     if rules is None or not rules.is_certain or not line.version or not line.is_own_image():
         return
     for row in maps_at(table_entry(line.backend), "incompatible"):
         option, other, values = text_at(row, "option"), text_at(row, "with"), texts_at(row, "values")
-        if option not in line.options or not in_range(row, line.version):
+        names = frozenset((*with_whole(option), other))
+        if line.options.isdisjoint(with_whole(option)) or not in_range(row, line.version):
             continue
-        names = frozenset((option, other))
-        line_values = option_values(line.engine.style, line.args, names)
+        companions = texts_at(row, "without")
+        heads = [name for companion in companions for name in with_whole(companion)]
+        line_values = option_values(line.engine.style, line.args, names.union(heads))
+        value = value_or_key(line_values, option)
+        if values and not rules.is_among(option, value, values):
+            continue
+        if any(companion in line_values or value_or_key(line_values, companion) for companion in companions):
+            continue
         vendor = text_at(row, "vendor", default=line.shared.accelerator.vendor)
-        if values and not rules.is_among(option, line_values.get(option, ""), values):
-            continue
         if vendor != line.shared.accelerator.vendor or _may_be_set(running, text_at(row, "unlessVariable")):
             continue
         beside = _other_option(rules, row, line_values) if other else _kind_of_model(row, running.facts())
         written = next(written_options(line.engine.style, line.written, names), None) if beside else None
         if written:
             hint = text_at(row, "hint") or ("leave one of the two out" if other else "leave it out")
-            shown = f"{option} {line_values[option]}" if values else option
+            shown = f"{option} {value}" if values else option
             yield make_diagnostic("E499", written.origin, of=rules.engine, option=shown, beside=beside, hint=hint)
 
 

@@ -890,6 +890,22 @@ ADVICE = [
         ],
     ),
     Advice(
+        "E485",
+        {
+            "LIMITS": "limits: {nvidia.com/gpu: 2}",
+            "LINE": "args: [org/some, --tensor-parallel-size, '2', --spec-model, org/draft, --spec-tokens, '3', "
+            "--speculative-config.draft_tensor_parallel_size, '3']",
+        },
+        r"write --speculative-config.draft_tensor_parallel_size (\d+), or leave it out",
+        [
+            {
+                "LINE": "args: [org/some, --tensor-parallel-size, '2', --spec-model, org/draft, --spec-tokens, '3', "
+                r"--speculative-config.draft_tensor_parallel_size, '\1']",
+            },
+            {"LINE": "args: [org/some, --tensor-parallel-size, '2', --spec-model, org/draft, --spec-tokens, '3']"},
+        ],
+    ),
+    Advice(
         "E499",
         {"LINE": "args: [org/some, --kv-cache-dtype, fp8_e5m2, --attention-backend, FLASH_ATTN]"},
         "leave one of the two out",

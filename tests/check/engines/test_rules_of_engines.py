@@ -76,6 +76,7 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     options.incompatible_options: (
         Fault("E499", not_of=dict.fromkeys(KINDS, "tests/errors/E499-* and test_every_kind: a model of a preset")),
         Fault("E499", ["--kv-cache-dtype", "fp8_e5m2", "--attention-backend", "FLASH_ATTN"]),
+        Fault("E499", ["--data-parallel-hybrid-lb"]),
     ),
     options.quoted_factors: (
         Fault("W478", ["--hf-overrides", '{"rope_parameters": {"rope_type": "yarn", "factor": "2.0"}}']),
@@ -120,6 +121,7 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     limits.contradictory_limits: (
         Fault("E485", ["--max-num-seqs", "512", "--max-num-batched-tokens", "256"]),
         Fault("E485", ["--decode-context-parallel-size", "2"]),
+        Fault("E485", ["--data-parallel-size-local", "2"]),
     ),
     limits.split_prompts: (
         Fault("E485", not_of=dict.fromkeys(KINDS, "tests/errors/E485-limits-of-playgrounds: a model of a preset")),
