@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from renderer.engines.container_engine import RecognisedEngine, named_weights
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
@@ -21,6 +23,13 @@ def download_folder(recognised: RecognisedEngine, container: Body) -> str:
         option, glued, value = word.text.partition("=")
         if option in texts_at(entry, "downloadTo"):
             return value if glued else "".join(other.text for other in command.arguments[i + 1 : i + 2])
+    return cache_folder(entry, container)
+
+
+def cache_folder(entry: Mapping[str, object], container: Body) -> str:
+    """Where the hub's client keeps what an engine downloads, as variables say; '' where nobody knows. `entry`: of the
+    engine in presets/engine_commands.yaml.
+    """
     variables = plain_variables(container)
     named = {as_text(variable.get("name")) for variable in maps_at(container, "env")}
     if container.get("envFrom") or (not named.isdisjoint(_TELLING) and not named & _TELLING <= variables.keys()):

@@ -132,6 +132,7 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     cards: Callable[[], Sequence[AcceleratorType]] = tuple  # of which type the pod's may be; none where that is unknown
     takes_turns: Callable[[], bool] = lambda: False  # whether the pod shares a card with other pods, each in its turn
     weights_folder: Callable[[], str] = str  # where the pod writes them, '' where that is not known
+    downloads_to: Callable[[], str] = str  # where the engine keeps what it downloads itself, '' where that is not known
     claim_size: Callable[[str], str] = lambda name: ""  # what a claim of that name requests, '' where it is not known
     is_whole: bool = True  # nobody adds to the pod, such as a chart or the controller of an unknown kind
     port: Callable[[], int | None] = lambda: None  # on which the engine listens, None where that is not known

@@ -135,6 +135,7 @@ def _running_engine(
         cards=partial(catalog.cards, pod),
         takes_turns=partial(catalog.take_turns, map_at(container.body, "resources", "limits"), pod),
         weights_folder=partial(download_folder, container.recognised, container.body),
+        downloads_to=partial(download_folder, container.recognised, container.body),
         claim_size=partial(_claim_size, container, neighbours),
         is_whole=container.replica is not None,
         port=partial(listening_port, container.recognised, container.body),

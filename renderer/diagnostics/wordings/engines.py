@@ -488,6 +488,14 @@ ENGINES: Final[dict[str, Wording]] = {
         quiet=True,
     ),
     "W831": Wording("{option} {value} is for models such as {families}, and not for {model}: {effect}", "{hint}"),
+    "E829": Wording(
+        "{name} keeps the engine from asking the hub, and nothing puts {model} into {folder}: it does not start",
+        "leave it out, or mount a volume with the model at {folder}",
+    ),
+    "W829": Wording(
+        "{given}: {engine} {what} {folder}, and {why}",
+        "mount a volume that can be written at {folder}",
+    ),
     "W832": Wording("{name}: {what}", "{hint}", about="the value of a variable is none that its reader takes"),
     "W833": Wording(
         "{option} {value} does nothing: the image is built for CPUs, and {engine} computes on them alone",

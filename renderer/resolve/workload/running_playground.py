@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Origin, Path
 from renderer.engines.dialect import ArgLayer
+from renderer.engines.downloads import cache_folder
 from renderer.engines.given_options import option_names
+from renderer.engines.handwritten_command import table_entry
 from renderer.engines.option_lists import list_path
 from renderer.engines.rules.memory import bounded_memory
 from renderer.engines.running_engine import (
@@ -129,6 +131,7 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
             planned.run.base.context.known_engines.take_turns, planned.run.base.placement.limits, planned.pod
         ),
         weights_folder=partial(_weights_folder, planned),
+        downloads_to=partial(_downloads_to, planned),
         port=lambda: ports.engine_port(planned.app),
         version_origin=lambda: planned.run.version_layers[-1].origin,
         facts=partial(_facts, planned),
@@ -173,6 +176,16 @@ def _weights_folder(planned: PlannedPod) -> str:
     paths = [text_at(mount, "mountPath") for mount in mounts if mount.get("name") == loaders.VOLUME]
     volumes = [volume for volume in planned.pod.volumes if volume.get("name") == loaders.VOLUME]
     return paths[0] if paths and volumes and "emptyDir" in volumes[0] else ""
+
+
+def _downloads_to(planned: PlannedPod) -> str:
+    """Where the engine keeps a model that no loader brings; '' where one does, and where nobody knows."""
+    base, container = planned.run.base, planned.pod.containers[0]
+    if not base.skip_loaders or base.weights[0].kind != "hub":
+        return ""
+    security = {**planned.pod.security_context, **container.security_context}
+    body = {"env": list(container.env), "securityContext": security, **container.rest}
+    return cache_folder(table_entry(planned.run.engine.runtime.name), body)
 
 
 def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:

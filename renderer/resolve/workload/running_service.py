@@ -61,6 +61,7 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                     base.context.known_engines.take_turns, map_at(container.resources, "limits"), template_pod.pod
                 ),
                 weights_folder=partial(download_folder, recognised, _body(container)),
+                downloads_to=partial(download_folder, recognised, _body(container)),
                 port=partial(listening_port, recognised, {"env": list(container.env), **container.rest}),
                 version_origin=partial(template_pod.origin_of, ("spec", "containers", i, "image")),
                 facts=partial(known_facts, base.context.known_engines, recognised),
