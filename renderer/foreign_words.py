@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from renderer import schema_validation, yamlio
-from renderer.diagnostics import Finding, Path
+from renderer.diagnostics import Finding, Path, ReplacingHint
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.preset_tables import preset_table
@@ -140,8 +140,21 @@ def key_hint(kind: str, schema: str, value: Any, finding: Finding) -> Hint | Non
             continue
         if foreign.within or foreign.hint or _is_mended(schema, value, finding, foreign, words):
             leads = foreign.leads or next(iter(foreign.write if not foreign.within else ()), "")
+            hint = _replacing(foreign, hint, words, finding)
             return Hint(hint, (*(finding.path[:1] if foreign.at else finding.path[:-1]), leads) if leads else ())
     return None
+
+
+def _replacing(foreign: ForeignKey, hint: str, words: Mapping[str, Any], finding: Finding) -> str:
+    """The hint of an entry, as one replacement where it gives the field another name or another scalar alone."""
+    is_elsewhere = foreign.within or foreign.instead or (foreign.at and len(finding.path) != len(("spec", "key")))
+    if foreign.hint or foreign.note or is_elsewhere or len(foreign.write) != 1:
+        return hint
+    ((name, body),) = foreign.write.items()
+    key, value = _filled(name, words), _plain(_filled(body, words))
+    if finding.key:
+        return ReplacingHint(hint, str(finding.path[-1]), str(key)) if body == "$value" else hint
+    return ReplacingHint(hint, "", value) if key == finding.path[-1] and _is_scalar(value) else hint
 
 
 def missing_hint(kind: str, schema: str, value: Any, path: Path, word: str) -> str:

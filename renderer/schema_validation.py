@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics import MAX_PROBLEMS, Finding, Path, quoted, suggestion
+from renderer.diagnostics import MAX_PROBLEMS, Finding, Path, ReplacingHint, quoted, suggestion
 from renderer.kubernetes import quantity
 from renderer.text import patterns
 from renderer.text.suggestions import within_letters
@@ -229,7 +229,10 @@ def findings(name: str, value: object, find_hint: FindHint | None = None) -> lis
         if finding.code in _HINTED and finding.path:
             if hint := find_hint(finding) if find_hint else None:
                 is_form = finding.code == "E306"  # whose hint is "write {means}"
-                replaced = {"means": hint.text.removeprefix("write ")} if is_form else {"hint": hint.text}
+                means = hint.text.removeprefix("write ")
+                if isinstance(hint.text, ReplacingHint):
+                    means = ReplacingHint(means, hint.text.old, hint.text.new)
+                replaced = {"means": means} if is_form else {"hint": hint.text}
                 results[i] = replace(finding, words=_words(**{**finding.words, **replaced}))
             meant_name = str(finding.words.get("hint", "")).removeprefix("did you mean '").removesuffix("'?")
             intended.add(hint.leads if hint and hint.leads else (*finding.path[:-1], meant_name))
@@ -280,10 +283,10 @@ def _without_secret(finding: Finding, value: Any) -> Finding:
 
 def message_words(finding: Finding, raw: str | None) -> dict[str, str]:
     """The words of the message. `raw`: the scalar in the file as the user wrote it; None for maps and lists."""
-    finding_words = {name: str(word) for name, word in finding.words.items()}
+    finding_words = {name: word if isinstance(word, str) else str(word) for name, word in finding.words.items()}
     if raw is None:
         return finding_words
-    raw = shorten(raw)
+    whole, raw = raw, shorten(raw)
     if finding.code in ("E304", "E305"):
         finding_words["value"] = raw
     elif (
@@ -294,7 +297,8 @@ def message_words(finding: Finding, raw: str | None) -> dict[str, str]:
         and finding_words["found"] != "empty"
     ):
         is_valid_text = "x-means" not in finding_words or _matches(finding_words.get("pattern", ""), raw)
-        finding_words["hint"] = f'write "{raw}" in quotes' if is_valid_text else f"write {finding_words['x-means']}"
+        in_quotes = ReplacingHint(f'write "{raw}" in quotes', whole, whole)
+        finding_words["hint"] = in_quotes if is_valid_text else f"write {finding_words['x-means']}"
         if raw.lower() != finding_words["found"].rpartition(" ")[2]:
             finding_words["found"] = f"'{raw}', which YAML reads as {finding_words['found']}"
     return finding_words
@@ -496,7 +500,7 @@ class _Words(dict[str, str]):
 
 
 def _words(**words: object) -> Mapping[str, str]:
-    return _Words({key: shorten(str(value)) for key, value in words.items()})
+    return _Words({key: shorten(value if isinstance(value, str) else str(value)) for key, value in words.items()})
 
 
 def shorten(text: str) -> str:

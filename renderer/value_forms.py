@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from renderer import schema_validation
-from renderer.diagnostics import Finding, Path
+from renderer.diagnostics import Finding, Path, ReplacingHint
 from renderer.foreign_words import Repeated, flow_text, mends
 from renderer.kubernetes.gateway_limits import READ_PREFIXES
 from renderer.kubernetes.json_values import text_at, value_at
@@ -50,8 +50,11 @@ def form_hint(schema: str, value: Any, finding: Finding) -> Hint | None:
         if mends(schema, value, mended, finding):
             shown = _masked(form, secret)
             text = flow_text({key: shown}) if isinstance(key, str) else _item_text(shown)
-            text += _prefix_text(schema, finding.path, written, text_at(parent, "schema"))
-            return Hint(f"write {text}") if len(text) <= _LONGEST else None
+            beside = _prefix_text(schema, finding.path, written, text_at(parent, "schema"))
+            hint = f"write {text}{beside}"
+            if isinstance(form, str | int | float) and not beside:
+                hint = ReplacingHint(hint, "", form)
+            return Hint(hint) if len(text + beside) <= _LONGEST else None
     return None
 
 

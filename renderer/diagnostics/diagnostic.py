@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NoReturn
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer.diagnostics.edit import Edit, EditableSource, ReplacingHint, meant_name
 from renderer.diagnostics.origin import NamedSource, Origin, dotted
+from renderer.diagnostics.wording import Wording
 from renderer.text import escapes
 from renderer.text.suggestions import Vocabulary
 
@@ -19,8 +21,11 @@ _MOST_MEANT: Final = 6  # names that a hint proposes
 MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
 
-class Diagnostic(Struct, frozen=True, order=True):
-    """A finding, ready to print; sorts by place. Codes that begin with N are notes, which never make a run fail."""
+class Diagnostic(Struct, frozen=True, eq=False):
+    """A finding, ready to print; sorts by place. Codes that begin with N are notes, which never make a run fail.
+
+    Where it ends and how it is mended are no part of what it says: findings that differ in these alone are equal.
+    """
 
     file: str
     line: int
@@ -31,6 +36,37 @@ class Diagnostic(Struct, frozen=True, order=True):
     hint: str = ""
     warning: bool = False  # legal, but likely wrong
     document: int = 0  # the index in its file of the object that it is about
+    end_line: int = 0  # of the first character behind the key or value; 0 where it is not known
+    end_column: int = 0
+    edits: tuple[Edit, ...] = ()  # what the hint says, where that is exactly one replacement
+
+    @property
+    def _said(self) -> tuple[object, ...]:
+        """What it says and where."""
+        return (
+            self.file,
+            self.line,
+            self.column,
+            self.code,
+            self.field,
+            self.message,
+            self.hint,
+            self.warning,
+            self.document,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self._said == other._said if isinstance(other, Diagnostic) else NotImplemented
+
+    def __lt__(self, other: Diagnostic) -> bool:
+        return self._said < other._said
+
+    def __hash__(self) -> int:
+        return hash(self._said)
+
+    def moved(self, file: str, line: int, column: int) -> Diagnostic:
+        """The same at another place, which nobody knows how to edit."""
+        return replace(self, file=file, line=line, column=column, end_line=0, end_column=0, edits=())
 
     def __str__(self) -> str:
         hint = f"\n    hint: {escapes.line(self.hint)}" if self.hint else ""
@@ -74,6 +110,11 @@ def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
 
     wording = WORDINGS[code]
     source, path = origin.behind
+    end, edits = (0, 0), tuple[Edit, ...]()
+    if isinstance(source, EditableSource):
+        end = source.locate_end(path, key=origin.key)
+        if replacement := _replacement(wording, words):
+            edits = source.edits(path, *replacement, key=origin.key)
     return Diagnostic(
         source.name,
         *source.locate(path, key=origin.key),
@@ -83,7 +124,21 @@ def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
         hint=escapes.line(wording.hint.format(**words)),
         warning=code.startswith("W"),
         document=getattr(source, "index", 0),
+        end_line=end[0],
+        end_column=end[1],
+        edits=edits,
     )
+
+
+def _replacement(wording: Wording, words: Mapping[str, object]) -> tuple[str, str | float] | None:
+    """The text that the hint says to replace, and by which; None where it says something else, or more."""
+    old, new = wording.replaces
+    if old:
+        return str(words[old]), str(words[new])
+    for name, word in words.items():
+        if isinstance(word, ReplacingHint) and wording.hint in (f"{{{name}}}", f"write {{{name}}}"):
+            return word.old, word.new
+    return None
 
 
 def read_error(name: str, error: OSError) -> Diagnostic:
@@ -199,6 +254,11 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
+def meant_names(word: str, names: Sequence[str]) -> str:
+    """The question which of these names was meant by a word."""
+    return meant_name(word, names[0]) if len(names) == 1 else f"did you mean {alternatives(names)}?"
+
+
 def suggestion(word: str, known: Sequence[str], first: Iterable[str] = (), *, by_number: bool = False) -> str:
     """`did you mean 'x'?` for a close known name, and for all of which it is a part, between dashes; else the known
     names, those in `first` before others. `by_number`: a name with another number is another thing (h100-x4, h100-x8),
@@ -212,7 +272,7 @@ def suggestion(word: str, known: Sequence[str], first: Iterable[str] = (), *, by
     close = whole or folded.get(vocabulary.closest(word.lower(), 0.6))
     if by_number and close and not whole and _without_numbers(close) == _without_numbers(word):
         return _known_names(names, tuple(name for name in names if _without_numbers(name) == _without_numbers(word)))
-    return f"did you mean '{close}'?" if close else _known_names(names, tuple(first))
+    return meant_name(word, close) if close else _known_names(names, tuple(first))
 
 
 def _without_numbers(name: str) -> str:

@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
-from renderer.diagnostics import Diagnostic
+from renderer.diagnostics import Diagnostic, Edit
 from renderer.diagnostics.addresses import page_address
 from renderer.text import escapes
 
 
 def as_json(problems: Sequence[Diagnostic]) -> str:
-    """A JSON list of objects with file, line, column, code, severity, field, message and hint; and url, with a site."""
+    """A JSON list of objects with file, line, column, code, severity, field, message and hint; endLine and endColumn
+    where they are known, edits where there are any, and url, with a site.
+    """
     items = [
         {
             "file": problem.file,
@@ -26,11 +28,25 @@ def as_json(problems: Sequence[Diagnostic]) -> str:
             "field": problem.field,
             "message": problem.message,
             "hint": problem.hint,
+            **({"endLine": problem.end_line, "endColumn": problem.end_column} if problem.end_line else {}),
+            **({"edits": [*map(_json_edit, problem.edits)]} if problem.edits else {}),
             **({"url": address} if (address := page_address(problem.code)) else {}),
         }
         for problem in problems
     ]
     return escapes.json_text(items, indent=2)
+
+
+def _json_edit(edit: Edit) -> dict[str, object]:
+    """What a JSON object says of an edit."""
+    return {
+        "file": edit.file,
+        "line": edit.line,
+        "column": edit.column,
+        "endLine": edit.end_line,
+        "endColumn": edit.end_column,
+        "text": edit.text,
+    }
 
 
 def as_github(problems: Sequence[Diagnostic]) -> str:
@@ -54,7 +70,9 @@ def as_sarif(problems: Sequence[Diagnostic]) -> str:
 
     results = []
     for problem in problems:
-        region = {"region": {"startLine": problem.line, "startColumn": problem.column}} if problem.line else {}
+        region = {"startLine": problem.line, "startColumn": problem.column}
+        if problem.end_line:
+            region |= {"endLine": problem.end_line, "endColumn": problem.end_column}
         text = f"{problem.text}. {problem.hint}" if problem.hint else problem.text
         results.append(
             {
@@ -64,11 +82,12 @@ def as_sarif(problems: Sequence[Diagnostic]) -> str:
                 "locations": [
                     {
                         "physicalLocation": {
-                            "artifactLocation": {"uri": quote(problem.file, errors="surrogateescape")},
-                            **region,
+                            "artifactLocation": _artifact(problem.file),
+                            **({"region": region} if problem.line else {}),
                         }
                     }
                 ],
+                **({"fixes": [_sarif_fix(problem)]} if problem.edits else {}),
             }
         )
     rules = [
@@ -79,9 +98,34 @@ def as_sarif(problems: Sequence[Diagnostic]) -> str:
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
     }
     return escapes.json_text(log, indent=2)
+
+
+def _artifact(file: str) -> dict[str, str]:
+    """What SARIF says of which file it is."""
+    return {"uri": quote(file, errors="surrogateescape")}
+
+
+def _sarif_fix(problem: Diagnostic) -> dict[str, object]:
+    """The edits of a problem as a fix of SARIF."""
+    replacements: dict[str, list[object]] = {}
+    for edit in problem.edits:
+        deleted_region = {
+            "startLine": edit.line,
+            "startColumn": edit.column,
+            "endLine": edit.end_line,
+            "endColumn": edit.end_column,
+        }
+        replacement = {"deletedRegion": deleted_region, "insertedContent": {"text": edit.text}}
+        replacements.setdefault(edit.file, []).append(replacement)
+    return {
+        "description": {"text": escapes.line(problem.hint)},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(file), "replacements": items} for file, items in replacements.items()
+        ],
+    }
 
 
 _SEVERITIES = {"error": "critical", "warning": "minor", "note": "info"}

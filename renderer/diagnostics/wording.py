@@ -18,3 +18,5 @@ class Wording(Struct, frozen=True):
     """Whether notes of this code say different things, so that only notes of the same words are alike."""
     by_kind: bool = False
     """Whether the words in front of the first name say of what kind it is, and only notes about one kind are alike."""
+    replaces: tuple[str, str] = ("", "")
+    """The arguments with the word that the hint replaces, and with what it writes there; for hints of fixed words."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 
 from msgspec import Struct
 
-from renderer.diagnostics import MAX_PROBLEMS, alternatives, suggestion
+from renderer.diagnostics import MAX_PROBLEMS, ReplacingHint, hint_behind, meant_name, meant_names, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import NameList
 from renderer.engines.option_lists import Option, OptionList
@@ -267,7 +267,11 @@ def _refused_values(
                 instead = rules.option_list.removed.get(f"{option.name}={wrong}")
                 number = mismatch and _number_hint(rules.style, option, wrong)
                 hint = (
-                    between if is_option else f"write {instead}" if instead else number or _choice_hint(option, wrong)
+                    between
+                    if is_option
+                    else _instead_hint(option, wrong, instead)
+                    if instead
+                    else number or _choice_hint(option, wrong)
                 )
                 if rules.knows_all or hint.startswith(_MEANT):
                     refusals.append(("E440", {"hint": hint}))
@@ -339,7 +343,8 @@ def _key_hint(names: NameList, group: str, key: str) -> str:
     if key in names.ended:
         instead = names.replaced.get(f"{group}.{key}", "")
         advice = f"write {instead} instead" if instead in names.names else "leave it out"
-        return f"{advice}; it was removed {names.ended[key]}"
+        text = f"{advice}; it was removed {names.ended[key]}"
+        return ReplacingHint(text, key, instead) if instead in names.names else text
     if key in names.later:
         return f"it was added {names.later[key]}: use that version or a newer one, or leave it out"
     return suggestion(key, sorted(names.names))
@@ -351,7 +356,7 @@ def _closed_hint(names: NameList, value: str) -> str:
     later = _time_of(names.later, value, any_case=names.any_case)
     state = f"it was removed {ended}; " if ended else f"it was added {later}; " if later else ""
     listed = _IN_QUOTES.sub(r"\1", value_words(names.names, value))
-    return state + (_meant_hint(names.names, value, is_past=bool(ended)) or f"it accepts {listed}")
+    return hint_behind(state, _meant_hint(names.names, value, is_past=bool(ended)) or f"it accepts {listed}")
 
 
 def _time_of(times: Mapping[str, str], value: str, *, any_case: bool) -> str:
@@ -373,7 +378,14 @@ def _choice_hint(option: Option, value: str) -> str:
         return f"it was added {later}: use that version or a newer one; this version accepts {words}"
     ended = _time_of(choices.earlier, value, any_case=choices.any_case)
     likely = _meant_hint(choices.values, value, is_past=bool(ended))
-    return (f"it was removed {ended}; " if ended else "") + (likely or f"it accepts {words}")
+    return hint_behind(f"it was removed {ended}; " if ended else "", likely or f"it accepts {words}")
+
+
+def _instead_hint(option: Option, value: str, instead: str) -> str:
+    """What to write in place of an option's value, by an entry of what took the place of values."""
+    name, _, other = instead.partition(" ")
+    is_value = name == option.name and other and " " not in other
+    return ReplacingHint(f"write {instead}", value, other) if is_value else f"write {instead}"
 
 
 def _meant_hint(known: Iterable[str], value: str, *, is_past: bool) -> str:
@@ -383,7 +395,7 @@ def _meant_hint(known: Iterable[str], value: str, *, is_past: bool) -> str:
     likely = meant_values([name for name in known if name != "None"], value)
     if is_past and likely and similarities(value, likely)[likely[0]] < _NEAR_VALUE:
         return ""
-    return f"{_MEANT} {alternatives(likely)}?" if likely else ""
+    return meant_names(value, likely) if likely else ""
 
 
 def meant_values(known: Sequence[str], value: str) -> list[str]:
@@ -462,14 +474,16 @@ def _type_hint(style: Dialect, option: Option, value: str) -> str:
     """What to write in place of a value of another type; '' where nobody can tell."""
     bare = value.strip()
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" and not _type_mismatch(style, option, bare[1:-1]):
-        return f"leave out the {bare[0]} at both ends of the value: the engine gets them as a part of it"
+        hint = f"leave out the {bare[0]} at both ends of the value: the engine gets them as a part of it"
+        return ReplacingHint(hint, value, bare[1:-1])
     parts = [part for part in re.split(r"[,\s]+", bare.strip("[]()")) if part]
     if option.arity in "+*" and len(parts) > 1 and not any(_type_mismatch(style, option, part) for part in parts):
         return f"write {_list_words(parts)} as separate items of the list"
     if option.type in _JSON:
         is_json_like = bare[:1] in ("{", "[", "'", '"')
         if option.name.startswith(_OF_LISTS) and not is_json_like and len(value) <= _LONG:
-            return f"write '{json.dumps([part.strip() for part in value.split(',')])}'"
+            text = json.dumps([part.strip() for part in value.split(",")])
+            return ReplacingHint(f"write '{text}'", value, text)
         return _JSON_HINT if is_json_like else ""
     return _number_hint(style, option, value)
 
@@ -488,7 +502,7 @@ def _number_hint(style: Dialect, option: Option, value: str) -> str:
         is_near = near != value and not _type_mismatch(style, option, near)
         return f"write a whole number, such as '{near}'" if is_near else ""
     is_one = option.type == "float" or fitting[0] in (bare, *forms)
-    return f"{_MEANT} {alternatives(fitting[:1] if is_one else fitting)}?"
+    return meant_names(value, fitting[:1] if is_one else fitting)
 
 
 def _pairs_hint(rules: OptionRules, option: Option, value: str) -> str:
@@ -502,7 +516,10 @@ def _pairs_hint(rules: OptionRules, option: Option, value: str) -> str:
     if len(keys) < len(pairs):
         owners = [name for name in names if value in getattr(groups.get(f"{option.name}.{name}="), "names", ())]
         keys = {owners[0]: value} if len(owners) == 1 else {}
-    return f"write '{json.dumps(keys)}'" if keys and (not names or {*keys} <= {*names}) else ""
+    if not keys or (names and not {*keys} <= {*names}):
+        return ""
+    text = json.dumps(keys)
+    return ReplacingHint(f"write '{text}'", value, text)
 
 
 def _json_value(text: str) -> object:
@@ -592,14 +609,15 @@ def _find_option(
     text_behind = value if "=" in token or not style.is_option(value) else ""
     text_behind = "{}" if key_suffix else text_behind  # only an option with JSON has keys
     if hint := _removal_hint(rules, head, value, is_prefix=len(matches) == 1):
-        return None, rules.finding(index, "E431", option=head, hint=hint)
+        return None, rules.finding(index, "E431", option=head, hint=_as_spelled(hint, token))
     if len(matches) == 1:
         return option_list.options[matches[0]], None
     if matches:
         if not rules.knows_all:
             return None, None
         hint = f"it may be {', '.join(matches[:_MOST_OPTIONS])}{', …' if len(matches) > _MOST_OPTIONS else ''}"
-        return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, text_behind) or hint)
+        hint = _foreign_hint(rules, head, text_behind) or hint
+        return None, rules.finding(index, "E432", option=head, hint=_as_spelled(hint, token))
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         short = option_list.options.get(head[:2])
         if short is None or _KINDS.get(short.type) != "number" or not _type_mismatch(style, short, token[2:]):
@@ -607,7 +625,12 @@ def _find_option(
     hint = _unknown_hint(rules, head, text_behind)
     if not rules.knows_all and not hint.startswith(_MEANT):
         return None, None
-    return None, rules.finding(index, "E430", option=head, hint=hint)
+    return None, rules.finding(index, "E430", option=head, hint=_as_spelled(hint, token))
+
+
+def _as_spelled(hint: str, token: str) -> str:
+    """A hint about an option, by its letters in the token, which may have other dashes."""
+    return ReplacingHint(hint, token[: len(hint.old)], hint.new) if isinstance(hint, ReplacingHint) else hint
 
 
 def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool) -> str:
@@ -625,7 +648,29 @@ def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool)
     if dot and not rules.style.dotted:
         instead = f"{option} with JSON that has the key '{key}'"
     advice = f"use {instead} instead" if instead else "leave it out"
-    return f"{advice}; '{word}' was removed {until}" if until else advice
+    hint = f"{advice}; '{word}' was removed {until}" if until else advice
+    written = _in_one_word(rules, instead, value)
+    return ReplacingHint(hint, head, written) if written else hint
+
+
+def _in_one_word(rules: OptionRules, instead: str, value: str) -> str:
+    """What took the place of an option, as the one word that can stand there alone; '' where it needs more, or does not
+    take what stands behind the option. `value`: that, '' for nothing.
+    """
+    name, _, own_value = instead.partition(" ")
+    option = rules.option_list.options.get(name.partition(".")[0])
+    given = "" if rules.style.is_option(value) else value
+    if option is None or not re.fullmatch(r"-[\w.-]+(?: [\w.-]+)?", instead):
+        return ""
+    if own_value:
+        return "" if given or rules.style.kind == "exact" else f"{name}={own_value}"
+    if "." in name:
+        return name if given else ""
+    if option.arity == "0" or not given:
+        return name if option.arity in "0?*" and not given else ""
+    mismatch = option.type and _type_mismatch(rules.style, option, given)
+    is_refused = not _is_choice(option, given) and (mismatch or not option.type) if option.choices.values else mismatch
+    return "" if is_refused and "$(" not in given and "{{" not in given else name
 
 
 def _unknown_hint(rules: OptionRules, head: str, value: str) -> str:
@@ -647,7 +692,7 @@ def _unknown_hint(rules: OptionRules, head: str, value: str) -> str:
         return f"write '{base}' with JSON that has the key '{key}'"
     for candidate in (head[1:], head.lower(), head.replace("_", "-"), f"--{head[2:].replace('-', '_')}"):
         if candidate in option_list.options:
-            return f"did you mean '{candidate}'?"
+            return meant_name(head, candidate)
     return _foreign_hint(rules, head, value) or _near_hint(rules, head, value)
 
 
@@ -680,7 +725,9 @@ def _foreign_hint(rules: OptionRules, head: str, value: str) -> str:
             words.append(f"which accepts {_choice_words(option)}")
     elif mismatch:
         words.append(f"which takes {_TYPES[option.type]}")
-    return ", ".join(words)
+    hint = ", ".join(words)
+    written = _in_one_word(rules, offer.option, text_behind)
+    return ReplacingHint(hint, head, written) if len(words) == 1 and written else hint
 
 
 def _near_hint(rules: OptionRules, head: str, value: str) -> str:
@@ -704,7 +751,7 @@ def _near_hint(rules: OptionRules, head: str, value: str) -> str:
     begins = (f"{head}-", f"{head}_")
     longer = {rules.option_list.options[word].name: word for word in fitting if word.startswith(begins)}
     if len(longer) == 1:
-        return f"did you mean '{next(iter(longer.values()))}'?"
+        return meant_name(head, next(iter(longer.values())))
     if 1 < len(longer) <= _MOST_OPTIONS:
         return f"it may be {', '.join(sorted(longer.values()))}"
     name = head.lower().lstrip("-")
@@ -713,7 +760,7 @@ def _near_hint(rules: OptionRules, head: str, value: str) -> str:
     near = near or closest(name, [word[2:] for word in fitting], _NEAR)
     further_words = {*near.split("-")} - {*name.split("-")} - _SWITCH_WORDS
     if near and not ({*name.split("-")} <= {*near.split("-")} and further_words):
-        return f"did you mean '--{near}'?"
+        return meant_name(head, f"--{near}")
     return "leave it out: no option of this version has a similar name"
 
 
@@ -758,12 +805,13 @@ def _stray_hint(rules: OptionRules, args: Sequence[str], index: int, model_optio
     if rules.style.underscores:
         name = name.replace("_", "-")
     if not args[index].startswith("--") and f"--{name}" in rules.option_list.options:
-        return f"did you mean '--{name}'?"
+        return meant_name(args[index].partition("=")[0].partition(" ")[0], f"--{name}")
     if not args[index].startswith("--") and word != args[index]:
         following = "".join(args[index + 1 : index + 2])
         hint = _unknown_hint(rules, f"--{name}", "" if rules.style.is_option(following) else following)
         if hint.startswith(("did you mean", "an option of")):
-            return hint
+            spelled = args[index].partition("=")[0].partition(" ")[0]
+            return ReplacingHint(hint, spelled, hint.new) if isinstance(hint, ReplacingHint) else hint
     if index and rules.style.is_option(args[index - 1]):
         option, _ = _find_option(rules, args[index - 1], index - 1)
         if option and option.arity == "0":

@@ -10,7 +10,7 @@ from functools import cache, partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics import alternatives, suggestion
+from renderer.diagnostics import ReplacingHint, meant_name, meant_names, suggestion
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
 from renderer.preset_tables import preset_table
 from renderer.text.suggestions import within_letters
@@ -130,15 +130,16 @@ class AcceleratorTypes:
             or any(fnmatchcase(upper, part.upper()) for part in texts_at(row, "product"))
         ]
         if labelled:
-            return f"did you mean {alternatives(labelled)}?"
+            return meant_names(word, labelled)
         names = sorted(self.by_name)
         if whole_names := [name for name in names if name.startswith(f"{word.lower()}-")]:
-            return f"did you mean {alternatives(whole_names)}?"
+            return meant_names(word, whole_names)
         if close := within_letters(word.lower(), names, 2):
-            return f"did you mean '{close}'?"
+            return meant_name(word, close)
         known = {part for name in names for part in name.split("-")}
         parts = [part for part in re.split(r"[-_ ]", word.lower()) if part in known]
-        return suggestion(parts[0] if len(parts) == 1 else word, names)
+        hint = suggestion(parts[0] if len(parts) == 1 else word, names)
+        return ReplacingHint(hint, word, hint.new) if isinstance(hint, ReplacingHint) else hint
 
     def profile_of_labels(self, labels: Mapping[str, str]) -> str:
         """The profile of the instances into which cards of nodes with these labels are divided; '' for whole cards."""

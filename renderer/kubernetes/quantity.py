@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from renderer.diagnostics import ReplacingHint
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -89,7 +91,7 @@ def hint(value: object) -> str:
         number, unit = match.groups()
         candidate = number + (unit if unit in _DECIMAL or unit in _BINARY else _meant_suffix(unit.lower()))
         if candidate != value and not _reason(candidate):
-            return f"did you mean {candidate}?"
+            return ReplacingHint(f"did you mean {candidate}?", str(value), candidate)
     return (
         "write a smaller number"
         if _reason(value).startswith("too large")

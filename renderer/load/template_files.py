@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from renderer.api import TreeFile
+from renderer.diagnostics import meant_name
 from renderer.source.paths import LinkError, is_inside, tree_root
 from renderer.source.tree import DISK, FileSystem
 from renderer.template import chat_template_fault
@@ -67,8 +68,8 @@ class TemplateReader:
         """What may be meant by a path of no file: one that starts at the root, or has a similar name."""
         from_root, (parent, name) = os.path.join(root, path), os.path.split(os.path.join(folder, path))
         if self._file_system.isfile(from_root):
-            return f"did you mean '{os.path.relpath(from_root, folder)}'?"
+            return meant_name(path, os.path.relpath(from_root, folder))
         beside = [other for other in self._file_system.names(parent, root) if not other.startswith(".")]
         if near := closest(name, beside, _SIMILAR):
-            return f"did you mean '{os.path.join(os.path.dirname(path), near)}'?"
+            return meant_name(path, os.path.join(os.path.dirname(path), near))
         return _START

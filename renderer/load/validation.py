@@ -8,7 +8,7 @@ from typing import Any
 
 from renderer import schema_validation
 from renderer.api import BackendRuntime
-from renderer.diagnostics import Diagnostic, Finding, Path, make_diagnostic, suggestion
+from renderer.diagnostics import Diagnostic, Finding, Path, ReplacingHint, make_diagnostic, meant_name, suggestion
 from renderer.engines.option_lists import completed_tag
 from renderer.kubernetes.json_values import value_at
 from renderer.kubernetes.wellknown import RUNNER
@@ -96,7 +96,8 @@ def _wrong_kind(document: Document, kind: object, version: str) -> Diagnostic:
     from renderer import foreign_words  # few runs need it
 
     ours = foreign_words.kind_of(kind)
-    hint = f"write kind: {ours}" if KINDS.get(ours) == version else suggestion(kind, list(KINDS))
+    is_ours = KINDS.get(ours) == version
+    hint = ReplacingHint(f"write kind: {ours}", kind, ours) if is_ours else suggestion(kind, list(KINDS))
     return make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint)
 
 
@@ -192,7 +193,7 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             continue  # a bare word may stand for a number
         code, words = finding.code, schema_validation.message_words(finding, raw)
         if code == "E303" and raw and finding.path[-2:] == _VERSION and (tag := _whole_tag(value, raw)):
-            words["hint"] = f"write version: {tag}"
+            words["hint"] = ReplacingHint(f"write version: {tag}", raw, tag)
         if code == "E302" and document.is_empty(*finding.path, words["word"]):
             problems.append(_empty_field(document, name, *finding.path, words["word"]))
             continue
@@ -248,7 +249,7 @@ class _Hints:
         if name and (begins or suggestions.within_letters(word.lower(), [name.lower()], _MISSPELT)):
             return None if self._takes(finding, name) else self._known(finding)
         if sibling := self._sibling(finding):
-            return Hint(f"did you mean '{sibling}'?", (*finding.path[:-1], sibling))
+            return Hint(meant_name(str(finding.words["word"]), sibling), (*finding.path[:-1], sibling))
         place = _place_of(self.schema, word)
         if place and (word not in _FIELDS_OF_MANY or _is_near(place, finding.path)):
             of_engine = f", of the container {RUNNER}" if ".containers[]." in place else ""

@@ -20,6 +20,7 @@ from renderer.diagnostics import (
     Stop,
     listed,
     make_diagnostic,
+    meant_name,
     quoted,
     suggestion,
 )
@@ -520,7 +521,7 @@ def _resource_hint(inputs: Inputs, resource: str) -> str:
     names = [*inputs.own_accelerators, *(row["name"] for row in inputs.accelerators if "name" in row)]
     without_domain = (name for name in names if name.replace(".com/", "/") == resource)
     if match := next(without_domain, "") or closest(resource, names, 0.85):
-        return f"did you mean '{match}'?"
+        return meant_name(resource, match)
     return f"if it is an accelerator, set its vendor in RenderConfig: accelerators: {{{resource}: {{vendor: …}}}}"
 
 
@@ -528,9 +529,9 @@ def unknown_flavor(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origi
     """A warning for a flavor without limits that a non-empty catalog does not have."""
     name = spec["name"]
     if catalog and name not in catalog and "limits" not in spec:
-        hint = suggestion(name, list(catalog), by_number=True).removeprefix("known: ")
-        has_match = hint.startswith("did you mean")
-        hint = hint if has_match else f"write limits ({{}} for none); the catalog has {hint}"
+        hint = suggestion(name, list(catalog), by_number=True)
+        if not hint.startswith("did you mean"):
+            hint = f"write limits ({{}} for none); the catalog has {hint.removeprefix('known: ')}"
         yield make_diagnostic("W213", origin.at("name"), name=name, hint=hint)
 
 

@@ -7,12 +7,15 @@ It steps over the parsed lines of the fast reader, which has found the file vali
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from renderer.diagnostics import Path
 from renderer.yamlio import fast_reader
 from renderer.yamlio.fast_reader import Line
 from renderer.yamlio.scalars import UncertainError
+
+if TYPE_CHECKING:
+    from renderer.yamlio.located_reader import LocatedNode
 
 _MAX_SEARCHES: Final = 20  # in a document: more of them take longer than LocatedReader
 
@@ -52,19 +55,49 @@ class BlockDocument:
         self._searches += 1
         if self._searches > _MAX_SEARCHES:
             raise UncertainError
+        key_line, nearest, rest = self._nearest(path)
+        if isinstance(nearest, NumberedLine):
+            return _locate_in_line(nearest, rest, key=key)
+        return (key_line.number, key_line.entry.indentation + 1) if key and key_line else self._place(nearest)
+
+    def locate_end(self, path: Path, *, key: bool) -> tuple[int, int]:
+        """As `Document.locate_end`. UncertainError once LocatedReader is the faster way."""
+        self._searches += 1
+        if self._searches > _MAX_SEARCHES:
+            raise UncertainError
+        key_line, nearest, rest = self._nearest(path)
+        if isinstance(nearest, NumberedLine):
+            return _end_in_line(nearest, rest, key=key)
+        if key and key_line:
+            return key_line.number, fast_reader.key_end(key_line.text) + 1
+        last = self._last_line(nearest)
+        return last.number, fast_reader.value_end(last.text) + 1
+
+    def _nearest(self, path: Path) -> tuple[NumberedLine | None, NumberedLine | _Block, Path]:
+        """The block at `path`, or the line with the value there, else its nearest parent; before it the line of the
+        block's key, if it has one, and behind it the rest of the path in that line.
+        """
         block = self._block(0)
-        key_place = place = self._place(block)
+        key_line = None
         for depth, part in enumerate(path, 1):
             index = next((index for name, index in self._children(block) if name == part), None)
             if index is None:
                 break
             line, child = self._lines[index], self._child_block(block, index)
             if child is None:
-                return _locate_in_line(line, path[depth:], key=key)
-            place = self._place(child)
-            key_place = place if block.is_list else (line.number, line.entry.indentation + 1)
+                return None, line, path[depth:]
+            key_line = None if block.is_list else line
             block = child
-        return key_place if key else place
+        return key_line, block, ()
+
+    def _last_line(self, block: _Block) -> NumberedLine:
+        """The last line of a mapping or list."""
+        while True:
+            *_, (_, index) = self._children(block)
+            child = self._child_block(block, index)
+            if child is None:
+                return self._lines[index]
+            block = child
 
     def _place(self, block: _Block) -> tuple[int, int]:
         return self._lines[block.first].number, block.column + 1
@@ -127,12 +160,28 @@ def _locate_in_line(line: NumberedLine, path: Path, *, key: bool) -> tuple[int, 
     return line.number, fast_reader.value_column(line.text) + 1
 
 
+def _end_in_line(line: NumberedLine, path: Path, *, key: bool) -> tuple[int, int]:
+    """The place behind the value (or key) of a line, or behind what is at `path` in the value."""
+    if path:
+        return line.number, _node_in_line(line, path, key=key).end[1]
+    if key and line.entry.key is not None:
+        return line.number, fast_reader.key_end(line.text) + 1
+    return line.number, fast_reader.value_end(line.text) + 1
+
+
 def _column_in_line(line: NumberedLine, path: Path, *, key: bool) -> int:
-    """The column of what is at `path` in the collection of a line, which is YAML by itself."""
+    """The column of what is at `path` in the collection of a line."""
+    return _node_in_line(line, path, key=key).place[1]
+
+
+def _node_in_line(line: NumberedLine, path: Path, *, key: bool) -> LocatedNode:
+    """What is at `path` in the collection of a line, which is YAML by itself."""
     from renderer.yamlio.located_reader import LocatedReader  # few runs need it
 
     around: Path = (0,) if line.entry.dash >= 0 else ()
     if line.entry.key is not None:
         around += (line.entry.key,)
     root = LocatedReader("", line.text.encode()).read()[0]
-    return root.locate(around + path, key=key)[1] if root else 0  # the latter is unreachable: it has a key or dash
+    if root is None:  # unreachable: it has a key or dash
+        raise UncertainError(line.text)
+    return root.nearest(around + path, key=key)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.diagnostics import Diagnostic, Edit, Origin, Path, Source
 from renderer.kubernetes.object_lists import is_object_list, listed_objects
 from renderer.yamlio import fast_reader
 from renderer.yamlio.scalars import UncertainError
@@ -25,6 +25,7 @@ from renderer.yamlio.scalars import UncertainError
 if TYPE_CHECKING:
     from renderer.yamlio.block_places import BlockDocument
     from renderer.yamlio.located_reader import LocatedNode, LocatedReader
+    from renderer.yamlio.scalar_edits import ScalarEdits
 
 
 _NULLS = frozenset(["", "~", "null", "Null", "NULL"])  # plain scalars without a value
@@ -59,6 +60,16 @@ class Document:
         Fields below an alias or merge key are located at its anchor, the alias itself at the `*`.
         """
         return self._file.locate(self.index, path, key=key)
+
+    def locate_end(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column, from 1, behind what `locate` finds."""
+        return self._file.locate_end(self.index, path, key=key)
+
+    def edits(self, path: Path, old: str, new: str | float, *, key: bool = False) -> tuple[Edit, ...]:
+        """The edit by which the value (or key) at `path`, or the one word `old` in it, says `new`; none where that is
+        not sure, or an alias, a merge or another file says it too.
+        """
+        return self._file.edits(self.index, path, old, new, key=key)
 
     def raw(self, path: Path) -> str | None:
         """The text of the scalar at `path`, without quotes (`0.10`, not 0.1); None where there is no scalar."""
@@ -110,6 +121,12 @@ class _ListItem(Document):
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         return self._whole.locate((*self._path, *path), key=key)
+
+    def locate_end(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return self._whole.locate_end((*self._path, *path), key=key)
+
+    def edits(self, path: Path, old: str, new: str | float, *, key: bool = False) -> tuple[Edit, ...]:
+        return self._whole.edits((*self._path, *path), old, new, key=key)
 
     def raw(self, path: Path) -> str | None:
         return self._whole.raw((*self._path, *path))
@@ -174,12 +191,13 @@ class BuiltDocument(Document):
 class _File:
     """The file of its documents: its bytes, and its located nodes, read on demand."""
 
-    __slots__ = ("_blocks", "_nodes", "data", "name")
+    __slots__ = ("_blocks", "_edits", "_nodes", "data", "name")
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
         self.data = data
         self._blocks: list[BlockDocument] | None = None
+        self._edits: ScalarEdits | None = None
         self._nodes: list[LocatedNode | None] | None = None
 
     def locate(self, index: int, path: Path, *, key: bool) -> tuple[int, int]:
@@ -189,6 +207,26 @@ class _File:
                 return self._block_document(index).locate(path, key=key)
         node = self.nodes()[index]
         return node.locate(path, key=key) if node else (0, 0)  # the latter is unreachable: a Document has content
+
+    def locate_end(self, index: int, path: Path, *, key: bool) -> tuple[int, int]:
+        """The place behind a field of the document with that index."""
+        if self._nodes is None:
+            with suppress(UncertainError):
+                return self._block_document(index).locate_end(path, key=key)
+        node = self.nodes()[index]
+        return self._scalar_edits().end_of(node.nearest(path, key=key)) if node else (0, 0)  # as in `locate`
+
+    def edits(self, index: int, path: Path, old: str, new: str | float, *, key: bool) -> tuple[Edit, ...]:
+        """The edit of a field of the document with that index."""
+        node = self.nodes()[index]
+        return self._scalar_edits().edits(node, path, old, new, key=key) if node else ()
+
+    def _scalar_edits(self) -> ScalarEdits:
+        if self._edits is None:
+            from renderer.yamlio.scalar_edits import ScalarEdits  # quiet runs do not need it
+
+            self._edits = ScalarEdits(self.name, self.data)
+        return self._edits
 
     def _block_document(self, index: int) -> BlockDocument:
         """The document with that index. UncertainError for a file that is not in plain block style."""

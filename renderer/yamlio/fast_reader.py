@@ -149,6 +149,24 @@ def value_column(text: str) -> int:
     return match.end(3) + 1 if match[3] else match.start(2) + 1
 
 
+def value_end(text: str) -> int:
+    """The column, from 0, behind the value in a line as `value_column` has it."""
+    match = _LINE.fullmatch(text)
+    if match is None:
+        raise UncertainError(text)
+    if match.lastgroup == "flow":
+        return inline_values.end(text, match.start("flow"), _FLOW_DEPTH)
+    return match.end("plain") if match.lastgroup else value_column(text)
+
+
+def key_end(text: str) -> int:
+    """The column, from 0, behind the key of a line that has one."""
+    match = _LINE.fullmatch(text)
+    if match is None:
+        raise UncertainError(text)
+    return match.end(3)
+
+
 def _copy_function(value: object) -> Callable[[Any], Any] | None:
     """The function that makes a deep copy of this value; None for a scalar."""
     depth = _depth(value)

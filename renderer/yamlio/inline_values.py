@@ -33,6 +33,14 @@ def read(text: str, depth: int) -> object:
     return value
 
 
+def end(text: str, start: int, depth: int) -> int:
+    """Where the collection or quoted scalar ends that begins at `start` and that `read` can read; else UncertainError."""
+    position = _value(text, start, depth)[1]
+    if not _COMMENT.fullmatch(text, position):
+        raise UncertainError(text)
+    return position
+
+
 def _value(text: str, position: int, depth: int) -> tuple[object, int]:
     """The value that begins at `position`, and its end."""
     part = _part(text, position)

@@ -37,13 +37,28 @@ from renderer.yamlio.scalars import VALUES, UncertainError
 class LocatedNode:
     """A value with its place."""
 
-    __slots__ = ("children", "height", "is_merge_key", "length", "open", "place", "raw", "size", "value")
+    __slots__ = (
+        "anchored",
+        "children",
+        "end_mark",
+        "height",
+        "is_merge_key",
+        "length",
+        "open",
+        "place",
+        "raw",
+        "size",
+        "value",
+    )
 
-    def __init__(self, mark: Any, value: Any, raw: str | None = None) -> None:
+    def __init__(self, event: Any, value: Any, raw: str | None = None) -> None:
+        mark = event.start_mark
         self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
+        self.end_mark: Any = event.end_mark  # None for a block over several lines, which ends with what is last in it
+        self.anchored = False  # others may be aliases of it
         self.value = value
         self.raw = raw  # the text of a scalar, None for a mapping or list
-        # The nodes of a list; in a mapping the place of each key and its node, by key.
+        # The nodes of a list; in a mapping the nodes of each key and its value, by key.
         self.children: Any = {} if value.__class__ is dict else []
         self.size = 1  # values in here with all aliases written out
         self.length = 0 if raw is None else len(raw)  # characters in these
@@ -51,34 +66,52 @@ class LocatedNode:
         self.open = False  # its end has not been read
         self.is_merge_key = False  # a plain `<<`
 
-    def child_at(self, part: str | int) -> tuple[tuple[int, int], LocatedNode] | None:
-        """The place of the key (a list has none: of the item) and the node at `part`."""
+    @property
+    def end(self) -> tuple[int, int]:
+        """The place behind it, which for a text in a block is in a line below."""
+        node = self
+        while node.end_mark is None:
+            values = node.children
+            own = values if isinstance(values, list) else [value for _, value in values.values()]
+            below = [child for child in own if child.place >= node.place]  # not merged from above
+            if not below:
+                return node.place
+            node = max(below, key=lambda child: child.place)
+        return node.end_mark.line + 1, node.end_mark.column + 1
+
+    def child_at(self, part: str | int) -> tuple[LocatedNode, LocatedNode] | None:
+        """The nodes of the key (a list has none: of the item) and of the value at `part`."""
         if isinstance(self.children, dict):
-            entry: tuple[tuple[int, int], LocatedNode] | None = self.children.get(part)
+            entry: tuple[LocatedNode, LocatedNode] | None = self.children.get(part)
             return entry
         if isinstance(part, int) and 0 <= part < len(self.children):
             item: LocatedNode = self.children[part]
-            return item.place, item
+            return item, item
         return None
 
-    def locate(self, path: Path, *, key: bool) -> tuple[int, int]:
-        """The place of the value (or key) at `path` in here, else of its nearest parent."""
-        key_place, node = self.place, self
+    def nearest(self, path: Path, *, key: bool) -> LocatedNode:
+        """The value (or key) at `path` in here, else its nearest parent."""
+        key_node = node = self
         for part in path:
             child = node.child_at(part)
             if child is None:
                 break
-            key_place, node = child
-        return key_place if key else node.place
+            key_node, node = child
+        return key_node if key else node
+
+    def locate(self, path: Path, *, key: bool) -> tuple[int, int]:
+        """The place of the value (or key) at `path` in here, else of its nearest parent."""
+        return self.nearest(path, key=key).place
 
 
 class _Frame:
     """A mapping or list whose end has not been read."""
 
-    __slots__ = ("key", "merged", "node")
+    __slots__ = ("is_flow", "key", "merged", "node")
 
-    def __init__(self, node: LocatedNode) -> None:
+    def __init__(self, node: LocatedNode, *, is_flow: bool) -> None:
         self.node = node
+        self.is_flow = is_flow  # in brackets
         self.key: LocatedNode | None = None  # the key that waits for its value
         self.merged: list[LocatedNode] = []
 
@@ -103,7 +136,7 @@ _LIBYAMLS_DEPTH = "maximum nesting depth"  # of newer ones, which look further a
 _MAX_SHOWN: Final = 200  # characters of a name in a message
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyaml counts them
+YAML_BREAK: Final = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyaml counts them
 
 
 class LocatedReader:
@@ -202,7 +235,7 @@ class LocatedReader:
             elif kind is AliasEvent:
                 node = self.read_alias(event)
             else:
-                node = self.end_collection()
+                node = self.end_collection(event)
             if not self.frames:
                 return node
             self.add(node)
@@ -227,21 +260,25 @@ class LocatedReader:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:_MAX_SHOWN]
             self.report("E107", node.place, self.path(), tag=tag)
         if event.anchor is not None:
+            node.anchored = True
             self.anchors[event.anchor] = node
         return node
 
     def begin_collection(self, event: Any) -> None:
-        node = LocatedNode(event.start_mark, {} if event.__class__ is MappingStartEvent else [])
+        node = LocatedNode(event, {} if event.__class__ is MappingStartEvent else [])
+        node.end_mark = None
         node.open = True
         self.count(node)
-        self.frames.append(_Frame(self.check_properties(event, node)))
+        self.frames.append(_Frame(self.check_properties(event, node), is_flow=bool(event.flow_style)))
         if len(self.frames) > MAX_DEPTH:
             self.stop("E105", node.place, limit=MAX_DEPTH)
 
-    def end_collection(self) -> LocatedNode:
+    def end_collection(self, event: Any) -> LocatedNode:
         frame = self.frames.pop()
         node = frame.node
         node.open = False
+        if frame.is_flow:  # a block has no sign for its end
+            node.end_mark = event.end_mark
         for merged in frame.merged:
             for name, entry in merged.children.items():
                 if name not in node.children:
@@ -252,7 +289,7 @@ class LocatedReader:
 
     def read_scalar(self, event: Any) -> LocatedNode:
         text = event.value
-        node = LocatedNode(event.start_mark, text, text)
+        node = LocatedNode(event, text, text)
         self.count(node)
         if _SURROGATE.search(text):
             self.stop("E101", node.place, what=_NO_CHARACTER.what, fix=_NO_CHARACTER.fix)  # PyYAML lets it pass
@@ -283,7 +320,7 @@ class LocatedReader:
                 what=f"the alias '*{event.anchor[:_MAX_SHOWN]}' is inside its own anchor",
                 fix="write the value out",
             )
-        node = LocatedNode(event.start_mark, target.value, target.raw)
+        node = LocatedNode(event, target.value, target.raw)
         self.count(node)
         self.expanded += target.size
         if self.expanded > MAX_EXPANDED:
@@ -325,9 +362,9 @@ class LocatedReader:
         if not isinstance(name, str):
             self.report("E103", key.place, self.path()[:-1], **_key_words(key))
         elif first := node.children.get(name):
-            self.report("E102", key.place, self.path(), key=name, line=first[0][0])
+            self.report("E102", key.place, self.path(), key=name, line=first[0].place[0])
         else:
-            node.children[name] = (key.place, child)
+            node.children[name] = (key, child)
             node.value[name] = child.value
             self.add_size(node, child)
 
@@ -347,14 +384,14 @@ class LocatedReader:
             self.report("E102", key.place, self.path(), key="<<", line=frame.merged[0].place[0])
         for name in mapping.children:
             if first := frame.node.children.get(name):
-                self.report("E102", key.place, self.path(), key=name, line=first[0][0])
+                self.report("E102", key.place, self.path(), key=name, line=first[0].place[0])
 
     def line(self, index: int) -> str:
         """The line with that index, from 0, as libyaml counts lines."""
         text = self.data.decode("utf-8").removeprefix("\ufeff")
-        starts = chain((0,), (match.end() for match in _YAML_BREAK.finditer(text)))
+        starts = chain((0,), (match.end() for match in YAML_BREAK.finditer(text)))
         start = next(islice(starts, index, None), len(text))
-        end = _YAML_BREAK.search(text, start)
+        end = YAML_BREAK.search(text, start)
         return text[start : end.start() if end else len(text)]
 
     def report_syntax(self, error: yaml.MarkedYAMLError) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from renderer.diagnostics import Diagnostic, Origin, Path
+from renderer.diagnostics import Diagnostic, Edit, Origin, Path
 from renderer.diagnostics.origin import Source
 from renderer.yamlio.document import Document, parse
 
@@ -133,10 +133,27 @@ class _NestedText:
         place = self.document.locate(path[len(self._origin.path) :], key=key) if self.document else (0, 0)
         return self._in_file(*place)
 
+    def locate_end(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column behind what `locate` finds; (0, 0) where the lines of the text do not stand in the file."""
+        if self._indent is None or self.document is None:
+            return 0, 0
+        return self._in_file(*self.document.locate_end(path[len(self._origin.path) :], key=key))
+
+    def edits(self, path: Path, old: str, new: str | float, *, key: bool = False) -> tuple[Edit, ...]:
+        """As Document.edits; none where the lines of the text do not stand in the file."""
+        if self._indent is None or self.document is None:
+            return ()
+        edits = self.document.edits(path[len(self._origin.path) :], old, new, key=key)
+        return tuple([self._moved_edit(edit) for edit in edits])
+
+    def _moved_edit(self, edit: Edit) -> Edit:
+        line, column = self._in_file(edit.line, edit.column)
+        end_line, end_column = self._in_file(edit.end_line, edit.end_column)
+        return replace(edit, line=line, column=column, end_line=end_line, end_column=end_column)
+
     def moved(self, problem: Diagnostic) -> Diagnostic:
         """A problem of the text, at its place in the file."""
-        line, column = self._in_file(problem.line, problem.column)
-        return replace(problem, line=line, column=column)
+        return problem.moved(problem.file, *self._in_file(problem.line, problem.column))
 
     def _in_file(self, line: int, column: int) -> tuple[int, int]:
         """The place in the file of a place in the text; that of the text where its lines do not stand there as they

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -11,6 +12,7 @@ from renderer import yamlio
 from renderer.diagnostics import Path
 from renderer.yamlio import block_places, document, event_parser
 from renderer.yamlio.located_reader import LocatedReader
+from renderer.yamlio.scalar_edits import ScalarEdits
 from renderer.yamlio.scalars import UncertainError
 from tests.paths import TESTS
 from tests.yamlio.test_quick import nearly_yaml
@@ -48,12 +50,15 @@ def compared_places(files: Iterable[bytes]) -> int:
         except UncertainError:
             continue
         count += 1
-        roots = LocatedReader("test.yaml", data).read()
+        roots, edits = LocatedReader("test.yaml", data).read(), ScalarEdits("test.yaml", data)
         for block_document, root in zip(documents, roots, strict=True):
             for path in paths(root.value) if root else ():
                 for key in (False, True):
                     expected = root.locate(path, key=key) if root else None
                     assert block_document.locate(path, key=key) == expected, (path, key, data.decode())
+                    end = edits.end_of(root.nearest(path, key=key)) if root else None
+                    with suppress(UncertainError):  # a text with escapes
+                        assert block_document.locate_end(path, key=key) == end, (path, key, data.decode())
     return count
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.check.engines.chart_values import chart_folder, find_fields, values_paths
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
+from renderer.diagnostics import Diagnostic, Path, make_diagnostic, meant_name, suggestion
 from renderer.kubernetes.json_values import as_map, list_at, map_at, text_at, value_at
 from renderer.preset_tables import preset_table
 from renderer.source.paths import read_file_inside
@@ -55,7 +55,7 @@ def misspelt_keys(document: Document) -> Iterator[Diagnostic]:
 def _misspelt(document: Document, path: Path, names: Sequence[str]) -> Iterator[Diagnostic]:
     for key in as_map(value_at(document.value, *path)):
         if key not in names and (near := closest(str(key), names, _SIMILAR)):
-            yield _tell(document, (*path, key), f"did you mean '{near}'?", _LISTED)
+            yield _tell(document, (*path, key), meant_name(str(key), near), _LISTED)
 
 
 def tree_charts(folders: Sequence[str]) -> Iterator[TreeChart]:

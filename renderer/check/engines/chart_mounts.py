@@ -9,7 +9,7 @@ from functools import cache
 
 from renderer.check.engines.chart_values import values_paths
 from renderer.check.finding import Body
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic
+from renderer.diagnostics import Diagnostic, Path, make_diagnostic, meant_name
 from renderer.kubernetes.json_values import as_map, map_at, text_at, texts_at, value_at
 from renderer.preset_tables import preset_table
 from renderer.text.suggestions import closest
@@ -59,7 +59,7 @@ def _tell(release: Document, volume: str, what: str, names: Sequence[str], path:
     name = str(path[-1])
     if _LATER not in name:
         near_name = closest(name, names, _SIMILAR)
-        hint = f"did you mean '{near_name}'?" if near_name else f"write {_some_of(names)}, or leave it out"
+        hint = meant_name(name, near_name) if near_name else f"write {_some_of(names)}, or leave it out"
         words = {"volume": volume, "what": what, "name": name, "hint": hint}
         yield make_diagnostic("W546", release.origin(*path, key=True), **words)
 

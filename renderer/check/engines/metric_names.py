@@ -11,7 +11,7 @@ from msgspec import Struct
 from renderer.api import BackendRuntime
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import Neighbours
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, make_diagnostic, meant_name
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.metric_targets import resource_apart_from_load, wrong_target
 from renderer.engines.name_lists import NameList
@@ -160,12 +160,15 @@ def _hint(name: str, metrics: NameList) -> str:
     """What to do about a metric that a version does not report; '' where nobody knows such a name."""
     if base := _base(name, metrics.ended):
         instead = metrics.replaced.get(base, "")
-        advice = f"write {instead + name[len(base) :]} instead" if instead in metrics.names else "leave it out"
-        return f"{advice}; it was removed {metrics.ended[base]}"
+        removal = f"it was removed {metrics.ended[base]}"
+        if instead not in metrics.names:
+            return f"leave it out; {removal}"
+        other = instead + name[len(base) :]
+        return ReplacingHint(f"write {other} instead; {removal}", name, other)
     if base := _base(name, metrics.later):
         return f"it was added {metrics.later[base]}: use that version or a newer one"
     near = closest(name, sorted(metrics.names), _NEAR)
-    return f"did you mean '{near}'?" if near else ""
+    return meant_name(name, near) if near else ""
 
 
 def _foreign_metric(query: MetricQuery, name: str, its_own: BackendRuntime) -> Diagnostic | None:

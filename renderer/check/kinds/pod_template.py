@@ -13,7 +13,7 @@ from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
 from renderer.check.kinds.pod_nodes import find_idle_tolerations, find_missing_nodes
 from renderer.check.node_sizes import AboveAnyNode, amounts_above_any_node, is_above
-from renderer.diagnostics import Finding, Path
+from renderer.diagnostics import Finding, Path, ReplacingHint
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
 from renderer.kubernetes.workloads import WORKLOADS, api_version, containers, pod_templates, stays
@@ -384,7 +384,8 @@ def _oversized_words(item: AboveAnyNode) -> dict[str, object]:
         number, unit = str(item.value).rstrip("GTi"), "Gi" if "T" in str(item.value) else "Mi"
         value, has = str(item.value), f"{item.most // 2**30:,} GiB"
     is_meant = (len(number) > 2 or unit == "Gi") and not is_above(number + unit, item.most)
-    hint = f"did you mean {number}{unit}?" if is_meant else "request less"
+    meant_text = f"{number}{unit}"
+    hint = ReplacingHint(f"did you mean {meant_text}?", str(item.value), meant_text) if is_meant else "request less"
     return {"what": f"{value} of {item.name}", "has": has, "hint": hint}
 
 

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from msgspec.structs import replace
-
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_diagnostic, read_error
 from renderer.kubernetes.json_values import list_at
@@ -99,7 +97,7 @@ class KustomizeFiles:
         data = _SEPARATOR.sub(b"--- ", text.encode())
         documents, problems = yamlio.parse(origin.source.name, data, disputes=True)
         file, line, column = origin.place
-        self.problems += [replace(problem, file=file, line=line, column=column) for problem in problems]
+        self.problems += [problem.moved(file, line, column) for problem in problems]
         return [document for document in documents if isinstance(document.value, (dict, list))]
 
     def _follow_name(self, target: str, folder: str, user: str, field: str) -> None:

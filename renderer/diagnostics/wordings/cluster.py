@@ -43,6 +43,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W505": Wording(
         "there is no {kind} '{name}' in the manifests, but one is called '{near}'",
         "did you mean '{near}'?",
+        replaces=("name", "near"),
     ),
     "W506": Wording("the {kind} '{name}' has no key '{key}'", "it has {known}"),
     "W507": Wording(

@@ -100,7 +100,9 @@ PODS: Final[dict[str, Wording]] = {
         "namespace '{namespace}' enforces Pod Security {level}, and refuses these pods: they have {why}",
         "{hint}",
     ),
-    "W326": Wording("the podTemplate adds another container, '{name}'", "did you mean '{meant}'?"),
+    "W326": Wording(
+        "the podTemplate adds another container, '{name}'", "did you mean '{meant}'?", replaces=("name", "meant")
+    ),
     "W308": Wording(
         "the image of {backend} starts as root, so with runAsNonRoot the kubelet does not start it",
         "{hint}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, meant_name, rule
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import json_map, option_values, value_or_key, with_whole, written_options
 from renderer.engines.handwritten_command import option_variable, table_entry
@@ -138,7 +138,7 @@ def ignored_keys(line: EngineLine) -> Iterator[Diagnostic]:
             if rules is None or key in known or "$(" in key:
                 continue
             near = closest(key, sorted(known), _NEAR_KEY)
-            hint = f"did you mean '{near}'?" if near else "leave it out: nothing reads it"
+            hint = meant_name(key, near) if near else "leave it out: nothing reads it"
             yield make_diagnostic("W477", option.origin, of=rules.engine, option=option.name, key=key, hint=hint)
 
 

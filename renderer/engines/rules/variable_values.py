@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, ReplacingHint, make_diagnostic, meant_name, rule
 from renderer.engines.running_engine import RunningEngine
 from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import maps_at, text_at, texts_at
@@ -65,14 +65,17 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         choices = sorted(texts_at(row, "words"))
         near = closest(value.lower(), [choice.lower() for choice in choices], _NEAR)
         right = next((choice for choice in choices if choice.lower() == near), "")
-        hint = f"did you mean '{right}'?" if right else f"write {', '.join(choices[:-1])} or {choices[-1]}"
+        hint = meant_name(value, right) if right else f"write {', '.join(choices[:-1])} or {choices[-1]}"
         yield f"{reader} does not know '{value}' there, and ends", hint
     elif form == "address" and "://" not in value:
-        yield f"{reader} needs http:// or https:// there, and downloads nothing", f"write https://{value.strip()}"
+        yield (
+            f"{reader} needs http:// or https:// there, and downloads nothing",
+            _rewritten(value, f"https://{value.strip()}"),
+        )
     elif form == "number or default" and not value.strip(" \"'").isdecimal():
         yield f"{reader} reads a whole number there, and takes its default for '{value}'", _number_hint(value)
     elif form == "switch" and value not in texts_at(row, "words") and value.strip().lower() in _NO:
-        yield f"{reader} reads '{value}' as true there", "write 'false', in quotes"
+        yield f"{reader} reads '{value}' as true there", ReplacingHint("write 'false', in quotes", value, "false")
     elif form == "leading number" and not _NUMBER.match(value) and value.strip().lower() not in _NO:
         yield f"{reader} reads a whole number there, and '{value}' as 0", _number_hint(value)
 
@@ -86,7 +89,14 @@ def _number_hint(value: str) -> str:
     word = value.strip().lower()
     whole = [number for number in reversed(read_number(word).whole) if number > 0]
     number = "1" if word in _YES else "0" if word in _NO else str(whole[0]) if whole else ""
-    return f"write '{number}', in quotes" if number else "write a whole number, or leave it out"
+    if not number:
+        return "write a whole number, or leave it out"
+    return ReplacingHint(f"write '{number}', in quotes", value, number)
+
+
+def _rewritten(old: str, new: str) -> str:
+    """The hint to write another text in place of this one."""
+    return ReplacingHint(f"write {new}", old, new)
 
 
 def _wrong_pairs(row: Mapping[str, object], value: str) -> Iterator[tuple[str, str]]:
@@ -98,17 +108,17 @@ def _wrong_pairs(row: Mapping[str, object], value: str) -> Iterator[tuple[str, s
         if not part or "$(" in part:
             continue
         if not colon:
-            right = f"write {written}:{behind}" if equals and written in keys else "write it as key:value"
+            right = _rewritten(part, f"{written}:{behind}") if equals and written in keys else "write it as key:value"
             yield f"{reader} reads key:value there, and ends at '{part}'", right
         elif key not in keys:
             near = closest(key, sorted(keys), _NEAR)
             yield (
                 f"{reader} knows no key '{key}' there, and ends",
-                f"did you mean '{near}'?" if near else "leave it out",
+                meant_name(key, near) if near else "leave it out",
             )
         elif key in flags and setting not in _WORDS:
             right = next((word for word, others in _WORDS.items() if setting.lower() in others), "True")
-            yield f"{reader} takes True or False for {key}, and ends at '{setting}'", f"write {key}:{right}"
+            yield f"{reader} takes True or False for {key}, and ends at '{setting}'", _rewritten(part, f"{key}:{right}")
 
 
 def _lost_folders(running: RunningEngine, name: str, value: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, ReplacingHint, make_diagnostic, meant_name, rule
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.name_lists import NameList
 from renderer.engines.option_validation import value_instead
@@ -42,7 +42,7 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
             hint = f"it was added {known.later[name]}: use that version or a newer one, or leave it out"
             yield make_diagnostic("W476", origin, hint=hint, **words)
         elif (near := closest(name, sorted(known.names), _NEAR)) and _DIGITS.findall(near) == _DIGITS.findall(name):
-            yield make_diagnostic("W476", origin, hint=f"did you mean '{near}'?", **words)
+            yield make_diagnostic("W476", origin, hint=meant_name(name, near), **words)
 
 
 def _replacement(running: RunningEngine, known: NameList, name: str, value: str) -> str:
@@ -53,7 +53,7 @@ def _replacement(running: RunningEngine, known: NameList, name: str, value: str)
     for instead in known.replaced.get(name, "").split():
         option, _, _ = instead.partition(".")
         if instead in known.names:
-            return f"use {instead} instead; {removal}"
+            return ReplacingHint(f"use {instead} instead; {removal}", name, instead)
         if rules and option in rules.option_list.options:
             return f"use {value_instead(rules, instead, value)}; {removal}"
     return f"leave it out; {removal}"

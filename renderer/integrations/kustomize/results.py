@@ -38,7 +38,7 @@ class ItemPlaces:
             message=self._with_line.sub(r"\1", diagnostic.message),
             hint=self._with_line.sub(r"\1", diagnostic.hint),
         )
-        return replace(diagnostic, line=0, column=0) if diagnostic.file in self._items else diagnostic
+        return diagnostic.moved(diagnostic.file, 0, 0) if diagnostic.file in self._items else diagnostic
 
     def place(self, diagnostic: Diagnostic) -> dict[str, object]:
         """The fields resourceRef and file of a result; {} if the object is unknown."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, make_diagnostic, meant_name, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.given_options import (
     GivenNumber,
@@ -116,7 +116,8 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
         tag = completed_tag(run.base.context.inputs.option_files, engine.runtime, version)
         hint = "compare them with that version's documentation, or use a version that llmaz knows"
         if tag:
-            hint = f"write version: {tag}" if origin.path[-1:] == ("version",) else f"did you mean '{tag}'?"
+            is_version = origin.path[-1:] == ("version",)
+            hint = ReplacingHint(f"write version: {tag}", version, tag) if is_version else meant_name(version, tag)
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=version, hint=hint)
 
 

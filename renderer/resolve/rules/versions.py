@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, make_diagnostic, rule
 from renderer.engines.option_lists import completed_version, list_path
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
@@ -62,7 +62,8 @@ def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
     if listed_version and patched is None:
         return  # W231 leads to the whole tag
     tag = preset_form[1] + (listed_version or named.removeprefix("v"))
-    words = {"backend": runtime.name, "named": named, "tag": tag, "hint": f"write {form.format(tag)}"}
+    hint = ReplacingHint(f"write {form.format(tag)}", named, tag)
+    words = {"backend": runtime.name, "named": named, "tag": tag, "hint": hint}
     yield make_diagnostic("W464", origin, **words)
 
 
