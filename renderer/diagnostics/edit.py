@@ -28,9 +28,9 @@ class ReplacingHint(str):
     new: str | float  # a number or a boolean where the field takes no text
 
     def __new__(cls, hint: str, old: str, new: str | float) -> ReplacingHint:
-        made = super().__new__(cls, hint)
-        made.old, made.new = old, new
-        return made
+        itself = super().__new__(cls, hint)
+        itself.old, itself.new = old, new
+        return itself
 
     def __reduce__(self) -> tuple[type[ReplacingHint], tuple[str, str, str | float]]:
         return ReplacingHint, (str(self), self.old, self.new)

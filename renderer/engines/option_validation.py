@@ -659,18 +659,20 @@ def _in_one_word(rules: OptionRules, instead: str, value: str) -> str:
     """
     name, _, own_value = instead.partition(" ")
     option = rules.option_list.options.get(name.partition(".")[0])
-    given = "" if rules.style.is_option(value) else value
+    text_behind = "" if rules.style.is_option(value) else value
     if option is None or not re.fullmatch(r"-[\w.-]+(?: [\w.-]+)?", instead):
         return ""
     if own_value:
-        return "" if given or rules.style.kind == "exact" else f"{name}={own_value}"
+        return "" if text_behind or rules.style.kind == "exact" else f"{name}={own_value}"
     if "." in name:
-        return name if given else ""
-    if option.arity == "0" or not given:
-        return name if option.arity in "0?*" and not given else ""
-    mismatch = option.type and _type_mismatch(rules.style, option, given)
-    is_refused = not _is_choice(option, given) and (mismatch or not option.type) if option.choices.values else mismatch
-    return "" if is_refused and "$(" not in given and "{{" not in given else name
+        return name if text_behind else ""
+    if option.arity == "0" or not text_behind:
+        return name if option.arity in "0?*" and not text_behind else ""
+    mismatch = option.type and _type_mismatch(rules.style, option, text_behind)
+    is_refused = (
+        not _is_choice(option, text_behind) and (mismatch or not option.type) if option.choices.values else mismatch
+    )
+    return "" if is_refused and "$(" not in text_behind and "{{" not in text_behind else name
 
 
 def _unknown_hint(rules: OptionRules, head: str, value: str) -> str:

@@ -34,7 +34,7 @@ def read(text: str, depth: int) -> object:
 
 
 def end(text: str, start: int, depth: int) -> int:
-    """Where the collection or quoted scalar ends that begins at `start` and that `read` can read; else UncertainError."""
+    """Where the collection or quoted scalar at `start` ends; UncertainError for one that `read` cannot read."""
     position = _value(text, start, depth)[1]
     if not _COMMENT.fullmatch(text, position):
         raise UncertainError(text)

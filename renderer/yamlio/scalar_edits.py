@@ -102,8 +102,8 @@ def _scalar_at(root: LocatedNode, path: Path, *, key: bool) -> LocatedNode | Non
         above, (key_node, node) = node, entry
         if key_node.place < above.place:  # the parent is an alias, or merges the field
             return None
-    found = key_node if key else node
-    return None if found.raw is None or found.anchored else found
+    scalar_node = key_node if key else node
+    return None if scalar_node.raw is None or scalar_node.anchored else scalar_node
 
 
 def _written(source: str, new: str | float, old: str) -> str:
