@@ -160,7 +160,8 @@ def presets_show(
 ) -> None:
     """Print a preset's YAML; write models/NAME or backends/NAME if a name is ambiguous.
 
-    With --version, print the options of a backend in the version of an image tag, such as v0.8.5.
+    With --version, print the options of a backend in the version of an image tag, such as v0.8.5, and their defaults
+    as far as they are known.
 
     With --resolved and --fit, your own models and backends count too, as for render. --fit prints a table of
     accelerator types for a model.

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer import build, check, load, resolve, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
-from renderer.engines import image_version, option_lists, version_order
+from renderer.engines import image_version, option_defaults, option_lists, version_order
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import value_at
 from renderer.load import PresetRefused
@@ -68,7 +68,9 @@ def backend_preview(
 
 def version_preview(name: str, tag: str) -> str:
     """The options of the backend `name` as YAML, for the version in an image tag, or that is the tag; those of the
-    nearest older version where its own are unknown. Raises PresetRefused.
+    nearest older version where its own are unknown; and what the version does without each, where that is known.
+
+    Raises PresetRefused.
     """
     folder, _, preset = load.find_preset(name, load.preset_paths()).partition("/")
     if folder != "backends":
@@ -87,13 +89,16 @@ def version_preview(name: str, tag: str) -> str:
         raise PresetRefused(
             f"the options of {preset} {version} are unknown; known are {version_order.describe_versions(known)}"
         )
-    outcome = {
+    outcome: dict[str, object] = {
         "backend": preset,
         "engineVersion": version,
         "checkedAgainst": option_list.version,
         "knownVersions": known,
         "options": option_lines(option_list),
     }
+    defaults = (option_defaults.read_defaults(files, runtime, version) or {}).values()
+    if defaults:
+        outcome["defaults"] = [*dict.fromkeys(f"{default.names[0]} {default.value}" for default in defaults)]
     return yamlio.dump(outcome)
 
 

@@ -514,6 +514,32 @@ def test_what_a_version_takes(
     assert len(shown["options"]) == options
 
 
+def test_what_a_version_does_without_an_option(folder: Path, llmaz: Llmaz) -> None:
+    """By vLLM's parser; of llama.cpp nobody knows, nor of a version that only has a neighbour in the list."""
+
+    def defaults(backend: str, tag: str) -> list[str] | None:
+        shown = yaml.safe_load(llmaz("presets", "show", backend, "--version", tag).out)
+        return (
+            [line for line in shown["defaults"] if "allow" in line or "mamba-cache-m" in line]
+            if "defaults" in shown
+            else None
+        )
+
+    assert defaults("vllm", "v0.26.0") == [
+        "--allow-credentials false",
+        "--allow-deprecated-quantization false",
+        '--allowed-headers ["*"]',
+        '--allowed-local-media-path ""',
+        "--allowed-media-domains decided at start",
+        '--allowed-methods ["*"]',
+        '--allowed-origins ["*"]',
+        "--mamba-cache-mode none",
+    ]
+    assert "--mamba-cache-mode decided at start" in (defaults("vllm", "v0.33.0") or [])
+    assert defaults("vllm", "v0.33.1") is None
+    assert defaults("llamacpp", "b11434") is None
+
+
 def test_what_a_preset_comes_to_in_a_version(folder: Path, llmaz: Llmaz) -> None:
     preset = resolved(llmaz, "vllm", "--version", "v0.32.0", "--model", "qwen3-8b")
     assert (preset["engineVersion"], preset["image"]) == ("0.32.0", "vllm/vllm-openai:v0.32.0")

