@@ -468,5 +468,5 @@ def test_what_took_the_place_of_an_option_is_there_where_it_is_told(engine: str)
 
 
 def test_the_lists_are_small() -> None:
-    """The wheel, which holds them deflated, may grow by less than 60 kB for all of them."""
-    assert sum(len(zlib.compress(path.read_bytes())) for path in (BACKENDS / "flags").iterdir()) < 60_000
+    """The wheel, which holds them deflated, may grow by less than 75 kB for all of them."""
+    assert sum(len(zlib.compress(path.read_bytes())) for path in (BACKENDS / "flags").iterdir()) < 75_000
