@@ -1,8 +1,7 @@
 // Opens the page of a made-up fleet (scripts/make_fleet_page.py) in headless Chromium, from the disk: fails when it asks for
 // anything, writes to the console, is wider than the screen, when search, filters, sorting or the keyboard do not do what they
 // say, or when a figure is not that of fleet.json. Pictures of both themes go to a folder. `make browse-fleet` runs it.
-//   npm install puppeteer-core   (as for browse_site.mjs)
-//   node browse_fleet.mjs build/fleet PICTURES [chromium]
+//   node browse_fleet.mjs build/fleet PICTURES [chromium]   (beside node_modules with puppeteer-core)
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -42,15 +41,15 @@ check("rows without a script", (await page.$$("#workloads tbody tr")).length, wo
 check("controls without a script", await page.$eval("#filters", (part) => getComputedStyle(part).display), "none");
 await page.setJavaScriptEnabled(true);
 
-for (const width of [360, 390, 800, 1400]) {
+for (const width of [360, 390, 800, 1160, 1400]) {
   await page.setViewport({ width, height: 900 });
   for (const scheme of ["light", "dark"]) {
-    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" }]);
     await page.goto(address);
     await page.reload();
     const wide = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - innerWidth);
     if (wide > 0) faults.push(`${wide} pixels wider than ${width}`);
-    const scrolling = await page.$$eval(".wrap", (parts) => parts.filter((part) => part.scrollWidth > part.clientWidth).length);
+    const scrolling = await page.$$eval("table", (parts) => parts.filter((part) => part.scrollWidth > part.parentElement.clientWidth).length);
     if (scrolling) faults.push(`${scrolling} tables scroll sideways at ${width}`);
     await page.screenshot({ path: `${pictures}/fleet-${width}-${scheme}.png` });
     for (const part of ["bars", "of-workloads", "of-names"]) {
@@ -81,7 +80,7 @@ const tile = (label) => page.$$eval(".tile", (tiles, text) => {
 }, label);
 const { cards, pods, price, withoutPrice } = figures.total;
 check("GPUs", await tile("GPUs"), range(cards));
-check("pods", await tile("Pods"), range(pods));
+check("pods", await page.$$eval(".tile dd", (notes, text) => notes.some((note) => note.textContent === text), `${range(pods)} pods`), true);
 const bound = withoutPrice.workloads ? "at least " : "";
 check("price", await tile("A month at most"), `${bound}${amount(price.month.max)} ${figures.currency}`);
 
@@ -131,6 +130,9 @@ const unnamed = await page.$$eval("input, select, button, a, svg[role=img], tabl
 check("parts without a name", unnamed, 0);
 check("headings", await page.$$eval("h1", (heads) => heads.length), 1);
 await page.setViewport({ width: 390, height: 900 });
+await page.$eval("form", (form) => form.reset());
+await page.select("#order", String(names.indexOf("A month at most")));
+check("the dearest card", (await visible("workloads"))[0][names.indexOf("A month at most")], grouped(Math.max(...dearest)) + ".00");
 check("rows are rows on narrow screens", await page.$eval("#workloads tbody tr", (row) => row.getAttribute("role")), "row");
 await browser.close();
 console.log(faults.slice(0, 40).join("\n") || "no faults");

@@ -48,10 +48,15 @@ spec:
 """
 
 
+def owner_of(i: int) -> str:
+    """Who owns a workload: the first owners have more."""
+    return OWNERS[(i * 7 + i // 11) % len(OWNERS) * (i * 5 % 7) // 6]
+
+
 def playground(i: int) -> str:
     """The file of one workload."""
     model, flavor, low, high = RUNS[i % len(RUNS)]
-    owner = OWNERS[i * i % len(OWNERS)]
+    owner = owner_of(i)
     name = f"{PRODUCTS[i % len(PRODUCTS)]}-{i:04}"
     scale = f"replicas: {low}" if low == high else f"elasticConfig: {{minReplicas: {low}, maxReplicas: {high}}}"
     labels = f", labels: {{team: {owner}}}" if owner else ""
@@ -70,7 +75,7 @@ def files(count: int) -> Iterator[tuple[str, str]]:
     """The files of the input, by path."""
     yield "llmaz.yaml", CONFIG
     for i in range(count):
-        yield f"models/{OWNERS[i * i % len(OWNERS)] or 'shared'}/{i:04}.yaml", playground(i)
+        yield f"models/{owner_of(i) or 'shared'}/{i:04}.yaml", playground(i)
 
 
 def main() -> None:

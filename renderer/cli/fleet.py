@@ -27,7 +27,7 @@ _KEYS = ("owner", "namespace", "accelerator", "environment")
 
 @click.command(
     short_help="Show what runs at least and at most: GPUs, prices, owners.",
-    epilog=examples("llmaz fleet --by owner", "llmaz fleet --format csv"),
+    epilog=examples("llmaz fleet --by owner", "llmaz fleet --html fleet.html"),
 )
 @click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option("--by", type=click.Choice(_KEYS), help="Print sums of what has the same one, not each workload.")

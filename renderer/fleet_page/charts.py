@@ -26,7 +26,7 @@ class Bar(Struct, frozen=True):
     rest: str  # its other figures
     low: int  # with the fewest replicas, in units of WIDTH
     high: int  # with the most
-    share: str  # of all, with the most replicas
+    share: str  # of all, with the most replicas; '' for nothing
 
 
 class Chart(Struct, frozen=True):
@@ -38,15 +38,13 @@ class Chart(Struct, frozen=True):
 
 
 def charts(fleet: Fleet) -> list[Chart]:
-    """A chart by accelerator and by owner, and one by environment and by namespace where there are several."""
-    shown = [key for key in ("accelerator", "owner", "environment", "namespace") if _tells(fleet, key)]
-    return [_chart(fleet, key) for key in shown]
-
-
-def _tells(fleet: Fleet, key: str) -> bool:
-    """Whether bars by a key say more than the sum of all."""
-    values = {KEYS[key](row) for row in fleet.rows}
-    return bool(values) if key == "accelerator" or (key == "owner" and fleet.has_owners) else len(values) > 1
+    """A chart by accelerator, by owner, or by namespace where nobody says owners, and by environment if there are
+    several.
+    """
+    keys = ["accelerator", "owner" if fleet.has_owners else "namespace"]
+    if len({row.environment for row in fleet.rows}) > 1:
+        keys.append("environment")
+    return [_chart(fleet, key) for key in keys] if fleet.rows else []
 
 
 def _chart(fleet: Fleet, key: str) -> Chart:
@@ -65,7 +63,8 @@ def _chart(fleet: Fleet, key: str) -> Chart:
         low, high = (_share(amount, longest, WIDTH) for amount in (length.low, length.high))
         title = f"{len(others):,} others" if name is None else _title(key, name)
         amount, rest = _texts(group, fleet.currency, is_priced)
-        bars.append(Bar(title, _value(key, name), amount, rest, low, high, f"{_share(length.high, whole, 100)} %"))
+        share = f"{_share(length.high, whole, 100)} %" if length.high else ""
+        bars.append(Bar(title, _value(key, name), amount, rest, low, high, share))
     price = f"{fleet.currency} a month" if fleet.currency else "price of a month"
     return Chart(key, price if is_priced else "GPUs", tuple(bars))
 

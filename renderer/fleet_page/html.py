@@ -42,6 +42,8 @@ class Tile(Struct, frozen=True):
     value: str
     notes: tuple[str, ...] = ()
     before: str = ""  # in front of the value
+    unit: str = ""
+    style: str = ""
 
 
 class PageColumn(Struct, frozen=True):
@@ -146,13 +148,14 @@ def _tiles(contents: FleetContents, total: FleetSum) -> Iterator[Tile]:
             notes.insert(0, f"{money(total.hour.month.low, '')} with the fewest replicas")
         if total.unpriced:
             notes.append(f"no price for {counted(total.unpriced_workloads, 'workload')} on {listed(total.unpriced)}")
-        yield Tile("A month at most", money(total.hour.month.high, fleet.currency), tuple(notes), bound)
-    rollout = [f"{total.cards.surge:,} while rollouts replace them"] if total.cards.surge > total.cards.high else []
+        month = money(total.hour.month.high, "")
+        yield Tile("A month at most", month, tuple(notes), bound, unit=fleet.currency, style="wide")
+    notes = [f"{number_range(total.pods.low, total.pods.high)} {'pod' if total.pods.high == 1 else 'pods'}"]
     if total.parts.high:
-        rollout.append(f"and {number_range(total.parts.low, total.parts.high)} {gpu_unit(total.parts.high, True)}")
-    yield Tile("GPUs", number_range(total.cards.low, total.cards.high), tuple(rollout))
-    surge = (f"{total.pods.surge:,} while rollouts replace them",) if total.pods.surge > total.pods.high else ()
-    yield Tile("Pods", number_range(total.pods.low, total.pods.high), surge)
+        notes.insert(0, f"and {number_range(total.parts.low, total.parts.high)} {gpu_unit(total.parts.high, True)}")
+    if total.cards.surge > total.cards.high:
+        notes.append(f"{total.cards.surge:,} GPUs while rollouts replace pods")
+    yield Tile("GPUs", number_range(total.cards.low, total.cards.high), tuple(notes), style="long")
     kinds = {
         "model": {row.model for row in fleet.rows},
         "environment": {row.environment for row in fleet.rows if row.environment},
@@ -179,7 +182,8 @@ def _verdicts(rows: Sequence[FleetRow]) -> list[Verdict]:
 
 def _workloads(contents: FleetContents, source_url: str) -> PageTable:
     fleet = contents.fleet
-    cells = [_cells(row, row_cells(row, fleet)) for row in fleet.rows]
+    is_priced = any(row.hour for row in fleet.rows)
+    cells = [_cells(row, row_cells(row, fleet), is_priced) for row in fleet.rows]
     # The workload is what a row is about: it comes first.
     order = sorted(shown_columns(COLUMNS, cells), key=lambda i: COLUMNS[i].head != "workload")
     columns = [COLUMNS[i] for i in order]
@@ -195,10 +199,10 @@ def _workloads(contents: FleetContents, source_url: str) -> PageTable:
     return PageTable("workloads", tuple(heads), tuple(rows))
 
 
-def _cells(row: FleetRow, cells: list[str]) -> list[str]:
+def _cells(row: FleetRow, cells: list[str], is_priced: bool) -> list[str]:
     """The cells of a workload, with what is not known in words."""
     by_head = {column.head: i for i, column in enumerate(COLUMNS)}
-    if row.is_unpriced:
+    if is_priced and row.is_unpriced:
         cells[by_head["an hour"]] = "no price"
     if row.accelerators.high and not row.fit:
         cells[by_head["fit"]] = UNKNOWN

@@ -34,7 +34,7 @@ for (const { keys, rows, heads } of tables)
     label.textContent = heads[index].textContent;
     select.append(new Option("all", "*"), ...values.map((value) => new Option(value || "none", value)));
     paragraph.append(label, " ", select);
-    form.querySelector(".reset").before(paragraph);
+    form.querySelector(".order").before(paragraph);
     selects.set(key, select);
   }
 
@@ -75,9 +75,9 @@ function apply() {
   if (hash !== location.hash) history.replaceState(null, "", hash || "#");
 }
 
-function order(table, index) {
+function order(table, index, anew = false) {
   const head = table.heads[index];
-  const down = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : head.className === "number";
+  const down = !anew && head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : head.className === "number";
   table.heads.forEach((other) => other.removeAttribute("aria-sort"));
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
   const value = (row) => head.className === "number" ? numbers(textOf(row, index)).at(-1) ?? -1 : textOf(row, index);
@@ -95,6 +95,13 @@ for (const table of tables)
     head.replaceChildren(button);
     button.addEventListener("click", () => order(table, index));
   });
+// Cards have no heads: there a list says the order.
+const orders = document.getElementById("order");
+orders.append(new Option("as in the input", ""), ...tables.slice(0, 1).flatMap(({ heads }) =>
+  heads.map((head, index) => new Option(head.textContent, index))));
+orders.addEventListener("change", () => orders.value
+  ? order(tables[0], Number(orders.value), true)
+  : tables[0].table.tBodies[0].append(...tables[0].rows));
 for (const bar of document.querySelectorAll("[data-value]")) {
   const select = selects.get(bar.dataset.filter), name = bar.querySelector(".name");
   if (!select) continue;
