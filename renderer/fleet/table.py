@@ -62,7 +62,7 @@ def table(fleet: Fleet, by: str = "") -> str:
 def summary(fleet: Fleet) -> str:
     """The sum of all workloads, in one line."""
     total = sum_rows(fleet.rows)
-    line = f"{counted(total.workloads, 'workload')} on {gpus(total)}"
+    line = headline(total)
     if total.hour.high:
         bound = "at least " if total.unpriced else ""
         prices, month = amounts(total.hour), money(total.hour.month.high, fleet.currency)
@@ -72,6 +72,11 @@ def summary(fleet: Fleet) -> str:
     if total.hour.high and total.unpriced:
         line += f"; no price for {counted(total.unpriced_workloads, 'workload')} on {quoted(total.unpriced)}"
     return escapes.line(line)
+
+
+def headline(total: FleetSum) -> str:
+    """`2 workloads on 3–6 GPUs`."""
+    return f"{counted(total.workloads, 'workload')} on {gpus(total)}"
 
 
 def gpus(total: FleetSum) -> str:

@@ -29,7 +29,7 @@ class Bar(Struct, frozen=True):
     share: str  # of all, with the most replicas; '' for nothing
 
 
-class Chart(Struct, frozen=True):
+class BarChart(Struct, frozen=True):
     """The bars of a key."""
 
     key: str
@@ -37,7 +37,7 @@ class Chart(Struct, frozen=True):
     bars: tuple[Bar, ...]  # the longest first
 
 
-def charts(fleet: Fleet) -> list[Chart]:
+def charts(fleet: Fleet) -> list[BarChart]:
     """A chart by accelerator, by owner, or by namespace where nobody says owners, and by environment if there are
     several.
     """
@@ -47,7 +47,7 @@ def charts(fleet: Fleet) -> list[Chart]:
     return [_chart(fleet, key) for key in keys] if fleet.rows else []
 
 
-def _chart(fleet: Fleet, key: str) -> Chart:
+def _chart(fleet: Fleet, key: str) -> BarChart:
     total = sum_rows(fleet.rows)
     is_priced = bool(total.hour.high)
     sums = sums_by(fleet.rows, key)
@@ -66,7 +66,7 @@ def _chart(fleet: Fleet, key: str) -> Chart:
         share = f"{_share(length.high, whole, 100)} %" if length.high else ""
         bars.append(Bar(title, _value(key, name), amount, rest, low, high, share))
     price = f"{fleet.currency} a month" if fleet.currency else "price of a month"
-    return Chart(key, price if is_priced else "GPUs", tuple(bars))
+    return BarChart(key, price if is_priced else "GPUs", tuple(bars))
 
 
 def _title(key: str, name: str) -> str:

@@ -16,7 +16,7 @@ from renderer.fit.verdict import FAILS, FITS, TIGHT, UNKNOWN, outcome
 from renderer.fleet.prices import money
 from renderer.fleet.rows import FleetRow
 from renderer.fleet.sums import FleetSum, sum_rows
-from renderer.fleet.table import COLUMNS, amounts, gpus, row_cells, shown_columns
+from renderer.fleet.table import COLUMNS, amounts, headline, row_cells, shown_columns
 from renderer.fleet_page.charts import WIDTH, charts
 from renderer.fleet_page.contents import FleetContents
 from renderer.fleet_page.source_links import source_link
@@ -42,8 +42,8 @@ class Tile(Struct, frozen=True):
     value: str
     notes: tuple[str, ...] = ()
     before: str = ""  # in front of the value
-    unit: str = ""
-    style: str = ""
+    unit: str = ""  # behind it
+    style: str = ""  # a class of page.css
 
 
 class PageColumn(Struct, frozen=True):
@@ -70,7 +70,7 @@ class PageRow(Struct, frozen=True):
     verdict: str = ""
 
 
-class Verdict(Struct, frozen=True):
+class OutcomeShare(Struct, frozen=True):
     """How many workloads have one outcome."""
 
     name: str
@@ -94,7 +94,7 @@ def to_html(contents: FleetContents, source_url: str = "") -> str:
         "policy": _policy(style, script),
         "style": style,
         "script": script,
-        "headline": f"{counted(total.workloads, 'workload')} on {gpus(total)}",
+        "headline": headline(total),
         "tiles": list(_tiles(contents, total)),
         "verdicts": _verdicts(fleet.rows),
         "charts": charts(fleet),
@@ -168,14 +168,14 @@ def _tiles(contents: FleetContents, total: FleetSum) -> Iterator[Tile]:
     yield Tile("Public names", f"{names:,}", (f"{counted(unrouted, 'app')} without a route",) if unrouted else ())
 
 
-def _verdicts(rows: Sequence[FleetRow]) -> list[Verdict]:
+def _verdicts(rows: Sequence[FleetRow]) -> list[OutcomeShare]:
     """The outcomes of all workloads with accelerators."""
     counts = Counter(outcome(row.fit) for row in rows if row.accelerators.high)
     whole, start, verdicts = sum(counts.values()), 0, []
     for name, style in _CLASSES.items():
         if count := counts[name]:
             width = count * WIDTH // whole
-            verdicts.append(Verdict(name, style, count, start, width))
+            verdicts.append(OutcomeShare(name, style, count, start, width))
             start += width
     return verdicts
 

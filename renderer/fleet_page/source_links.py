@@ -30,7 +30,7 @@ def check_source_url(url: str) -> list[Diagnostic]:
     if unknown := [text for text in _BRACES.findall(url) if text not in ("{file}", "{line}")]:
         return [_refused(f"nothing is written in place of '{unknown[0]}'")]
     if "{file}" not in url:
-        return [_refused(f"'{url}' has no {{file}}, so each row would lead to the same page")]
+        return [_refused(f"'{url}' has no {{file}}")]
     return []
 
 
