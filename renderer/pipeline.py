@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
     from renderer.fleet.rows import FleetRow
     from renderer.policy.admission import AdmissionRun
+    from renderer.yamlio import Document
 
 Result = TypeVar("Result")
 
@@ -112,6 +113,7 @@ class Run(Struct, frozen=True):
     compares_foreign: bool
     admission: AdmissionRun | None  # what judges by ValidatingAdmissionPolicies, where a RenderPolicy names some
     counts_fleet: bool  # a RenderPolicy has quotas, or texts are asked for and accelerators have prices
+    keeps_bodies: bool  # of rendered objects, since objects of passThrough act on them
 
 
 class Rendered(Struct, frozen=True):
@@ -129,7 +131,8 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
     """Renders one environment, from input files to the changes of its output folder. Raises RenderError."""
     options, tree = scope.options, read_tree(scope, read)
     selection = select(tree.inputs)
-    run = prepare_run(tree, compares_foreign=selection.compares_foreign)
+    passed = passed_objects(scope)
+    run = prepare_run(tree, compares_foreign=selection.compares_foreign, passed=passed)
     rendered_parts = workers.run(partial(render_items, run), selection.rendered)
     listed_parts = workers.run(partial(render_items, run, listed=True), selection.listed)
     parts = [*rendered_parts, *listed_parts, *selection.parts]
@@ -149,7 +152,9 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
     problems += [problem for rendered in shared for problem in rendered.problems]
 
     problems += validate_foreign_objects(run, tree.inputs, parts, shared, problems) if run.compares_foreign else ()
-    problems += missing_services(run.scope, tree.inputs)
+    problems += missing_services(run.scope, tree.inputs, passed)
+    if run.keeps_bodies and not (tree.inputs.unreadable or tree.inputs.broken or has_errors(problems)):
+        problems += validate_passed(run, parts, shared, passed)
     problems += judge_tree(run, tree.inputs, parts, shared, needs) if scope.policies else ()
 
     problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
@@ -174,7 +179,16 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
     )
 
 
-def prepare_run(tree: LoadedTree, *, compares_foreign: bool) -> Run:
+def passed_objects(scope: Scope) -> Sequence[Document]:
+    """The objects of files that are passed through; none where a part of the tree is rendered."""
+    if scope.pruned_paths or not scope.config.get("passThrough"):
+        return ()
+    from renderer.policy import passed_manifests  # few runs need it
+
+    return passed_manifests(scope)
+
+
+def prepare_run(tree: LoadedTree, *, compares_foreign: bool, passed: Sequence[Document] = ()) -> Run:
     """What all items of the tree share; workers begin with what is imported here."""
     scope, inputs = tree.scope, tree.inputs
     if scope.policies:
@@ -187,7 +201,15 @@ def prepare_run(tree: LoadedTree, *, compares_foreign: bool) -> Run:
         compares_foreign=compares_foreign and bool(inputs.foreign_documents or inputs.foreign_files),
         admission=admission_run(scope),
         counts_fleet=_has_quotas(scope) or _has_prices(scope),
+        keeps_bodies=bool(passed) and compares_foreign and _has_sides(passed),
     )
+
+
+def _has_sides(passed: Sequence[Document]) -> bool:
+    """Whether there are objects among those of passThrough that act on rendered ones."""
+    from renderer.check import foreign  # few runs need it
+
+    return any(map(foreign.is_side, passed))
 
 
 def _has_quotas(scope: Scope) -> bool:
@@ -216,21 +238,29 @@ def validate_foreign_objects(
     return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
 
 
-def missing_services(scope: Scope, inputs: Inputs) -> list[Diagnostic]:
+def validate_passed(
+    run: Run, parts: Sequence[Part], shared: Sequence[Rendered], passed: Sequence[Document]
+) -> Iterator[Diagnostic]:
+    """The diagnostics about objects of passThrough that act on rendered ones."""
+    from renderer.check import foreign  # few runs need it
+
+    bodies = [body for part in parts for body in part.bodies]
+    bodies += [manifest.body for rendered in shared for manifest in rendered.manifests]
+    return foreign.validate_sides(bodies, passed, str(run.scope.config.get("namespace") or "default"), run.external)
+
+
+def missing_services(scope: Scope, inputs: Inputs, passed: Sequence[Document]) -> list[Diagnostic]:
     """The diagnostics about what the tree's own platform lacks for its models."""
     config = inputs.config
     is_limited = any("tokenLimits" in item.spec for item in inputs.traffic)
-    passes = bool(config.get("passThrough")) and not scope.pruned_paths
-    if not (is_limited or passes or config.get("autoscaling") or config.get("gateway", "tls")):
+    if not (is_limited or passed or config.get("autoscaling") or config.get("gateway", "tls")):
         return []
     from renderer.check import foreign  # few runs need it
 
     releases = cache(lambda: [*foreign.platform_releases(scope)])
     problems = [*foreign.uncounted_budgets(releases, inputs), *foreign.missing_components(releases, inputs)]
-    if passes:
-        from renderer.policy import passed_manifests
-
-        problems += foreign.unlisted_namespaces(inputs, passed_manifests(scope))
+    if passed:
+        problems += foreign.unlisted_namespaces(inputs, passed)
     return problems
 
 
@@ -305,8 +335,18 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
     own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
     unjudged = run.admission.unjudged() if run.admission else ()
+    bodies = [manifest.body for app in rendered for manifest in app.manifests] if run.keeps_bodies else ()
     return Part(
-        problems, states, [] if listed else texts, objects, needs, own_objects, unjudged, figures=figures, fleet=fleet
+        problems,
+        states,
+        [] if listed else texts,
+        objects,
+        needs,
+        own_objects,
+        bodies=bodies,
+        unjudged=unjudged,
+        figures=figures,
+        fleet=fleet,
     )
 
 

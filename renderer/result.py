@@ -28,6 +28,7 @@ class Part(Struct, frozen=True):
     objects: int  # their number
     needs: Set[SharedNeed]  # the shared objects that the items need
     compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
+    bodies: Sequence[Mapping[str, Any]] = ()  # of the objects, where some of passThrough act on them
     unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
     figures: Figures = {}  # of the workloads, if options ask for texts
     fleet: Sequence[Any] = ()  # the workloads as rows of a fleet, if the run counts them

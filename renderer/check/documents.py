@@ -13,7 +13,7 @@ from renderer import schema_validation
 from renderer.check.engines import EngineCensus, is_release, validate_engines
 from renderer.check.finding import Body
 from renderer.check.graph import (
-    NAMED_KINDS,
+    UNJUDGED_KINDS,
     ExternalObjects,
     Key,
     validate_whole_graph,
@@ -124,7 +124,7 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
             judged.problems.extend(_located(document, findings))
             if (
                 key
-                and (key[0] in NAMED_KINDS or kind_of(value) in WORKLOADS)
+                and (key[0] in UNJUDGED_KINDS or kind_of(value) in WORKLOADS)
                 and not any(finding.code.startswith("E") for finding in findings)
             ):
                 judged.partial.append(document)

@@ -6,15 +6,18 @@ from renderer.check.foreign.objects import OwnObject, own_objects
 from renderer.check.foreign.platform_components import missing_components
 from renderer.check.foreign.platform_releases import platform_releases
 from renderer.check.foreign.rate_limit_service import uncounted_budgets
+from renderer.check.foreign.sides import is_side, validate_sides
 from renderer.check.foreign.unlisted_namespaces import unlisted_namespaces
 from renderer.check.foreign.validation import validate_foreign_objects
 
 __all__ = [
     "OwnObject",
+    "is_side",
     "missing_components",
     "own_objects",
     "platform_releases",
     "uncounted_budgets",
     "unlisted_namespaces",
     "validate_foreign_objects",
+    "validate_sides",
 ]

@@ -9,12 +9,12 @@ from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.rules import reference_rules, validate_graph
-from renderer.check.graph.validation import NAMED_KINDS, known_objects, validate_whole_graph
+from renderer.check.graph.validation import UNJUDGED_KINDS, known_objects, validate_whole_graph
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
 from renderer.diagnostics import import_rules
 
 __all__ = [
-    "NAMED_KINDS",
+    "UNJUDGED_KINDS",
     "ExternalObjects",
     "Key",
     "ObjectView",

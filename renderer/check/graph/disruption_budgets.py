@@ -1,21 +1,23 @@
-"""PodDisruptionBudgets that let no pod be evicted, so that no node with one of theirs can be drained."""
+"""PodDisruptionBudgets with which no pod is evicted, so that no node with one of theirs can be drained."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
-from renderer.check.graph.pods import WorkloadPods, selected_pods
-from renderer.check.graph.rules import check_rules
-from renderer.check.graph.view import ObjectView
+from renderer.check.graph.pods import WorkloadPods, pods_by_namespace, selected_pods
+from renderer.check.graph.rules import check_rules, side_rules
+from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Finding
 from renderer.kubernetes.disaggregated_sets import slice_count
 from renderer.kubernetes.json_values import map_at, number_at
+from renderer.kubernetes.workloads import is_rendered, selects
 
+_BUDGET = "PodDisruptionBudget.policy"
 _NONE, _ALL = (0, "0", "0%"), ("100%",)
 
 
-@check_rules.about("PodDisruptionBudget.policy")
+@check_rules.about(_BUDGET)
 def validate_blocking_budget(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for a budget that keeps all pods that it selects, as far as their number is known."""
     spec = map_at(body, "spec")
@@ -46,3 +48,33 @@ def _pods(pods: WorkloadPods) -> float:
         return float("inf")
     slices = slice_count(pods.body) if pods.replica.set_role else 1
     return slices * number_at(pods.replica.spec, "replicas") * pods.replica.size
+
+
+@side_rules.about(_BUDGET)
+def validate_second_budget(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for a budget whose pods another one selects too, at one that was written by hand, or at the later one.
+
+    By Kubernetes 1.34, pkg/registry/core/pod/storage/eviction.go: an eviction with two budgets is answered with 500.
+    """
+    pods = view.once("pods of budgets", _pods_of_budgets)
+    for other, selected in pods.items():
+        shared = next((pod for pod in pods.get((namespace, name), ()) if id(pod) in {*map(id, selected)}), None)
+        if other[0] != namespace or other[1] == name or shared is None:
+            continue
+        if is_rendered(body) or (other[1] > name and not is_rendered(view.objects[_BUDGET, *other])):
+            continue
+        yield Finding("W576", ("spec", "selector"), {"name": name, "other": other[1], "workload": shared.workload})
+        return
+
+
+def _pods_of_budgets(view: ObjectView) -> dict[Place, list[WorkloadPods]]:
+    """By namespace and name of each budget, the pods that it selects."""
+    by_namespace = pods_by_namespace(view)
+    return {
+        (namespace, name): [
+            pods
+            for pods in by_namespace.get(namespace, ())
+            if "selector" in map_at(body, "spec") and selects(map_at(body, "spec", "selector"), pods.labels)
+        ]
+        for namespace, name, body in view.all(_BUDGET)
+    }

@@ -13,7 +13,7 @@ from renderer.check.kinds.pod_nodes import idle_toleration
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
-from renderer.kubernetes.workloads import containers, pod_templates
+from renderer.kubernetes.workloads import containers, is_rendered, pod_templates
 from renderer.text.suggestions import closest
 
 ACCOUNT = "ServiceAccount"
@@ -72,8 +72,11 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
         if label in labels:
             place: Path = ("metadata", "labels", label)
             yield from _judged(view, namespace, Reference(kind, as_text(labels[label]), place))
+    rendered = is_rendered(body)
     for template in pod_templates(body):
         for reference in named_objects(template.spec, (*template.path, "spec")):
+            if rendered and reference.kind == "Secret":
+                reference = reference._replace(key="")  # told at the Secret, by validate_secret_keys
             yield from _judged(view, namespace, reference)
         for i, toleration in enumerate(maps_at(template.spec, "tolerations")):
             values = view.once("taints", _taint_values).get(as_text(toleration.get("key")), set())

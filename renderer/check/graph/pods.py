@@ -37,6 +37,7 @@ class WorkloadPods(Struct, frozen=True):
     replica: Replica
     labels: Mapping[str, object]  # those that controllers add among them
     ports: frozenset[float | str]  # of their containers, by number and name
+    spec: Body  # of the pods
 
     @property
     def workload(self) -> str:
@@ -87,7 +88,7 @@ def _workload_pods(view: ObjectView, body: Body) -> list[WorkloadPods]:
 
 def read_pods(body: Body, replica: Replica, pods: MadePods) -> WorkloadPods:
     """Some pods of a replica with the ports of their containers."""
-    return WorkloadPods(body, replica, pods.labels, container_ports(pods.template.spec))
+    return WorkloadPods(body, replica, pods.labels, container_ports(pods.template.spec), pods.template.spec)
 
 
 def container_ports(spec: Body) -> frozenset[float | str]:

@@ -416,7 +416,7 @@ def validate_backend_security_policy(view: ObjectView, body: Body, namespace: st
     """Findings about the Secret of a BackendSecurityPolicy, which must be in its namespace and have the key: without it
     the AI gateway leaves the backend out in silence.
     """
-    for path, reference, key in _credential_references(map_at(body, "spec")):
+    for path, reference, key in credential_references(map_at(body, "spec")):
         if (secret_namespace := reference.get("namespace")) and secret_namespace != namespace:
             yield Finding("E605", (*path, "namespace"), {"namespace": namespace})
         else:
@@ -424,7 +424,7 @@ def validate_backend_security_policy(view: ObjectView, body: Body, namespace: st
             yield from validate_secret(view, place, (*path, "name"), (key,) if key else ())
 
 
-def _credential_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
+def credential_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
     """The references to Secrets in a BackendSecurityPolicy, with their paths and the key that each must have, '' for
     any.
     """

@@ -16,6 +16,10 @@ reference_rules = GraphRules()
 """About references between objects."""
 workload_rules = GraphRules()
 """About workloads beside others."""
+side_rules = GraphRules()
+"""About objects beside workloads, which are told at these: limits, budgets, Secrets. For `llmaz check`, and for what a
+tree passes through beside what it renders. An object without a schema may hold anything.
+"""
 check_rules = GraphRules()
 """About labels and names that people mistype, and what our own objects always have: for `llmaz check` alone."""
 

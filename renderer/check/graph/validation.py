@@ -11,24 +11,28 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from renderer.check.finding import Body, IndexedFinding
-from renderer.check.graph import pod_references, pools, references, vertical_autoscalers
+from renderer.check.graph import pod_references, pools, references, secret_keys, vertical_autoscalers
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import route_matches
-from renderer.check.graph.rules import check_rules, validate_graph
+from renderer.check.graph.rules import check_rules, side_rules, validate_graph
 from renderer.check.graph.view import ExternalObjects, ObjectView
 
-NAMED_KINDS = frozenset(
-    (pools.OLD, vertical_autoscalers.VERTICAL, pod_references.RUNTIME_CLASSES, *references.OBJECTIVES)
+UNJUDGED_KINDS = frozenset(
+    (
+        *(pools.OLD, vertical_autoscalers.VERTICAL, pod_references.RUNTIME_CLASSES),
+        *references.OBJECTIVES,
+        *secret_keys.MAKERS,
+    )
 )
-"""Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
+"""Kinds whose rules take whatever an object holds, so that no schema has to have judged it first."""
 
 
 def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> Iterator[IndexedFinding]:
     """The findings of `validate_graph` and `find_route_conflicts` over a complete set of objects."""
     view = ObjectView(bodies, external)
     yield from validate_graph(view)
-    yield from validate_graph(view, check_rules)
+    yield from validate_graph(view, check_rules, side_rules)
     yield from find_route_conflicts(route_matches(view), external, api_keys(view))
 
 

@@ -127,6 +127,28 @@ CLUSTER: Final[dict[str, Wording]] = {
         "'{container}' does not",
         "write {what} into its resources",
     ),
+    "E576": Wording(
+        "the LimitRange '{name}' {what}, so it is refused",
+        "{hint}",
+        about="a LimitRange refuses pods or claims",
+    ),
+    "W576": Wording(
+        "the PodDisruptionBudgets '{name}' and '{other}' both select the pods of {workload}: evictions of such pods "
+        "fail, so nodes that run one cannot be drained",
+        "leave one of them out",
+    ),
+    "W577": Wording(
+        "no NetworkPolicy lets the pods of {workload} {what}",
+        "write {field}: [{{}}], or allow that by a policy beside it",
+    ),
+    "W578": Wording(
+        "{who} asks the Secret '{name}' for {keys}, which this does not give it",
+        "write {keys} in place of {known}, or beside it",
+    ),
+    "W579": Wording(
+        "{who} pulls images with the Secret '{name}', which has type {type}, so the kubelet does not read it",
+        "write type: kubernetes.io/dockerconfigjson{where}, with the key .dockerconfigjson",
+    ),
     "W557": Wording("no node has {key}: {value}", "write {names}"),
     "W536": Wording(
         "the {kind} '{name}' selects workers of '{workload}' too, and only its leaders listen on {port}",

@@ -1,0 +1,197 @@
+"""Objects that stand beside workloads, and act on them: what one of each sort does, and what its neighbours do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import yaml
+
+from renderer.check.graph import ExternalObjects, ObjectView, validate_graph
+from renderer.check.graph.rules import side_rules
+from renderer.diagnostics import dotted
+
+Body = dict[str, Any]
+REQUESTS = "resources: {requests: {cpu: 4, memory: 16Gi}}"
+
+THRICE = "resources: {requests: {cpu: 1}, limits: {cpu: 3}}"
+LOADER = "initContainers: [{name: a, resources: {limits: {memory: 9Gi}}}],"
+LARGE_LOADER = f"initContainers: [{{name: a, {REQUESTS}}}],"
+
+
+def workload(container: str = "", pod: str = "", name: str = "chat") -> str:
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: llm, labels: {{app.kubernetes.io/managed-by: llmaz-renderer}}}}
+spec:
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{{pod} containers: [{{name: web, image: web, {container}}}]}}
+"""
+
+
+def thing(kind: str, spec: str, version: str = "v1", name: str = "thing") -> str:
+    return f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: {name}, namespace: llm}}, spec: {spec}}}"
+
+
+def external(spec: str, name: str = "thing") -> str:
+    return thing("ExternalSecret", spec, "external-secrets.io/v1", name)
+
+
+def asks(key: str = "HF_TOKEN", name: str = "thing", *, optional: bool = True) -> str:
+    reference = f"{{name: {name}, key: {key}, optional: {str(optional).lower()}}}"
+    return workload(f"env: [{{name: A, valueFrom: {{secretKeyRef: {reference}}}}}]")
+
+
+def findings(texts: Sequence[str], external_objects: ExternalObjects | None = None) -> list[str]:
+    """The code and field of each finding."""
+    bodies: list[Body] = [yaml.safe_load(text) for text in texts]
+    view = ObjectView(bodies, external_objects or ExternalObjects())
+    return [f"{finding.code} {dotted(finding.path)}" for _, finding in validate_graph(view, side_rules)]
+
+
+def limits(item: str) -> str:
+    return thing("LimitRange", f"{{limits: [{item}]}}")
+
+
+@pytest.mark.parametrize(
+    ("item", "container", "pod", "expected"),
+    [
+        ("{type: Container, default: {memory: 4Gi}}", REQUESTS, "", ["default.memory"]),
+        ("{type: Container, default: {memory: 16Gi}}", REQUESTS, "", []),
+        # The default limit is max, and the default request the limit.
+        ("{type: Container, max: {memory: 8Gi}}", REQUESTS, "", ["max.memory"]),
+        ("{type: Container, max: {memory: 8Gi}}", "", "", []),
+        ("{type: Container, max: {memory: 8Gi}}", "resources: {limits: {memory: 9Gi}}", "", ["max.memory"]),
+        ("{type: Container, min: {cpu: 5}}", REQUESTS, "", ["min.cpu"]),
+        ("{type: Container, min: {cpu: 5}}", "", "", []),
+        ("{type: Container, maxLimitRequestRatio: {cpu: 2}}", THRICE, "", ["maxLimitRequestRatio.cpu"]),
+        ("{type: Container, maxLimitRequestRatio: {cpu: 3}}", THRICE, "", []),
+        ("{type: Container, maxLimitRequestRatio: {cpu: 3}}", REQUESTS, "", ["maxLimitRequestRatio.cpu"]),
+        # An init container is judged as well, and the pod by the larger of both.
+        ("{type: Container, max: {memory: 8Gi}}", "", LARGE_LOADER, ["max.memory"]),
+        ("{type: Pod, max: {memory: 8Gi}}", "resources: {limits: {memory: 5Gi}}", LOADER, ["max.memory"]),
+        ("{type: Pod, max: {memory: 9Gi}}", "resources: {limits: {memory: 5Gi}}", LOADER, []),
+        ("{type: Pod, max: {memory: 99Gi}}", REQUESTS, "", ["max.memory"]),
+        ("{type: Pod, min: {cpu: 5}}", REQUESTS, "", ["min.cpu"]),
+        # The API server asks pods that say what they have as a whole in another way.
+        ("{type: Container, default: {memory: 4Gi}}", REQUESTS, "resources: {requests: {memory: 20Gi}},", []),
+    ],
+)  # fmt: skip
+def test_limits(item: str, container: str, pod: str, expected: list[str]) -> None:
+    prefix = "E576 spec.limits[0]."
+    assert findings([limits(item), workload(container, pod)]) == [f"{prefix}{field}" for field in expected]
+
+
+def test_defaults_of_two_limit_ranges_are_joined() -> None:
+    """One gives the limit that the other asks for; where both give one, nobody knows which counts."""
+    bounds = limits("{type: Pod, max: {memory: 99Gi}}")
+    other = thing("LimitRange", "{limits: [{type: Container, default: {memory: 20Gi}}]}", name="other")
+    assert findings([bounds, other, workload(REQUESTS)]) == []
+    one = limits("{type: Container, default: {memory: 4Gi}}")
+    assert findings([one, other, workload(REQUESTS)]) == []
+
+
+def test_claims() -> None:
+    claim = thing("PersistentVolumeClaim", "{resources: {requests: {storage: 500Gi}}}")
+    bounds = limits("{type: PersistentVolumeClaim, min: {storage: 1Gi}, max: {storage: 100Gi}}")
+    assert findings([bounds, claim]) == ["E576 spec.limits[0].max.storage"]
+
+
+def test_what_is_in_several_clusters_is_not_judged() -> None:
+    ambiguous = ExternalObjects(ambiguous=frozenset({("Service", "llm", "x")}))
+    texts = [limits("{type: Container, default: {memory: 4Gi}}"), workload(REQUESTS)]
+    assert findings(texts) != []
+    assert findings(texts, ambiguous) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_known"),
+    [
+        ("{data: [{secretKey: token}]}", True),
+        ("{data: [{secretKey: HF_TOKEN}]}", False),
+        ("{data: [{secretKey: token}], dataFrom: [{extract: {key: a}}]}", False),
+        ("{data: [{secretKey: HF_TOKEN}], target: {template: {data: {token: a}}}}", True),
+        ("{data: [{secretKey: HF_TOKEN}], target: {template: {mergePolicy: Merge, data: {token: a}}}}", False),
+        ("{data: [{secretKey: token}], target: {template: {templateFrom: [{literal: a}]}}}", False),
+        ("{data: [{secretKey: token}], target: {creationPolicy: Merge}}", False),
+        ("{dataFrom: [{extract: {key: a}}], target: {template: {data: {token: a}}}}", True),
+    ],
+)
+def test_keys_of_external_secrets(spec: str, *, is_known: bool) -> None:
+    codes = [finding.partition(" ")[0] for finding in findings([external(spec), asks()])]
+    assert codes == (["W578"] if is_known else [])
+
+
+def test_keys_of_other_secrets() -> None:
+    sealed = thing("SealedSecret", "{encryptedData: {token: a}}", "bitnami.com/v1alpha1")
+    assert findings([sealed, asks()]) == ["W578 spec.encryptedData"]
+    templated = thing("SealedSecret", "{encryptedData: {token: a}, template: {data: {HF_TOKEN: a}}}", "bitnami.com/v1")
+    assert findings([templated, asks()]) == []
+    plain = "{apiVersion: v1, kind: Secret, metadata: {name: thing, namespace: llm}, stringData: {token: a}}"
+    assert findings([plain, asks()]) == ["W578 metadata.name"]
+    assert findings([plain, asks(), asks("token").replace("chat", "other")]) == []  # it is of use to one
+
+
+def test_keys_that_policies_and_gateways_ask() -> None:
+    spec = "{type: AzureAPIKey, azureAPIKey: {secretRef: {name: thing}}}"
+    policy = thing("BackendSecurityPolicy", spec, "aigateway.envoyproxy.io/v1beta1", "policy")
+    assert findings([external("{data: [{secretKey: key}]}"), policy]) == ["W578 spec.data"]
+    assert findings([external("{data: [{secretKey: apiKey}]}"), policy]) == []
+    listener = "{name: a, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: thing}]}}"
+    gateway = thing("Gateway", f"{{listeners: [{listener}]}}", "gateway.networking.k8s.io/v1", "gateway")
+    assert findings([external("{data: [{secretKey: tls.crt}]}"), gateway]) == ["W578 spec.data"]
+
+
+def test_credentials_of_registries() -> None:
+    pod = workload(pod="imagePullSecrets: [{name: thing}],")
+    account = (
+        "{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: llm}, imagePullSecrets: [{name: thing}]}"
+    )
+    opaque = external("{target: {name: thing}, dataFrom: [{extract: {key: a}}]}")
+    assert findings([opaque, pod]) == findings([opaque, account]) == ["W579 spec.target"]
+    typed = external("{target: {template: {type: kubernetes.io/dockerconfigjson}}, dataFrom: [{extract: {key: a}}]}")
+    assert findings([typed, pod]) == []
+
+
+def policy(spec: str, name: str = "thing") -> str:
+    return thing("NetworkPolicy", spec, "networking.k8s.io/v1", name)
+
+
+FETCHES = workload("env: [{name: HF_TOKEN, value: a}]")
+SERVICE = "{apiVersion: v1, kind: Service, metadata: {name: chat, namespace: llm}, spec: {selector: {app: chat}}}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([policy("{podSelector: {}, policyTypes: [Egress]}"), FETCHES], ["W577 spec.policyTypes"]),
+        ([policy("{podSelector: {}, policyTypes: [Egress]}"), workload()], []),  # nobody knows what it sends
+        ([policy("{podSelector: {matchLabels: {app: web}}, policyTypes: [Egress]}"), FETCHES], []),
+        ([policy("{podSelector: {}, policyTypes: [Egress], egress: [{}]}"), FETCHES], []),
+        ([policy("{podSelector: {}}"), FETCHES], []),  # nothing comes in, and no Service leads there
+        ([policy("{podSelector: {}}"), FETCHES, SERVICE], ["W577 spec.podSelector"]),
+        ([policy("{podSelector: {}, ingress: [{}]}"), FETCHES, SERVICE], []),
+        (
+            [
+                policy("{podSelector: {}, policyTypes: [Egress]}"),
+                policy("{podSelector: {}, egress: [{ports: [{port: 53}]}]}", "other"),
+                FETCHES,
+            ],
+            [],
+        ),
+        (
+            [
+                policy("{podSelector: {}, policyTypes: [Egress]}"),
+                thing("CiliumNetworkPolicy", "{egress: [{}]}", "cilium.io/v2", "other"),
+                FETCHES,
+            ],
+            [],
+        ),
+    ],
+)
+def test_policies(texts: Sequence[str], expected: list[str]) -> None:
+    assert findings(texts) == expected
