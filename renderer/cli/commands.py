@@ -42,6 +42,7 @@ _COMMANDS = {  # command → module and function
     "nodepools": "nodepools.nodepools",
     "presets": "presets.presets",
     "schema": "schema.schema_",
+    "upgrade": "upgrade.upgrade",
     "kustomize": "kustomize.kustomize",
 }
 

@@ -35,15 +35,17 @@ from renderer.diff.wording import (
 from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
 
 MOST = 65_536  # characters of a comment on GitHub
-_ROOM = MOST - 600  # the rest is for what was cut
+_CUT = 600  # characters for what was cut
 _MANY = 6  # objects of one risk that are named
 _ONE_ROW = 700  # characters of the risks that share a row
 _ORDER = ("changed", "renamed", "added", "removed")  # what is cut first, stands last
 _LONGEST, _LINES, _ERROR = 160, 30, 1_000  # characters of a value, lines of a cell, characters of an error
 
 
-def markdown(diff: TreeDiff, environment: str = "") -> str:
-    """The comment: a hidden marker to find it again, headline, risks, models, traffic, then YAML of objects."""
+def markdown(diff: TreeDiff, environment: str = "", most: int = MOST) -> str:
+    """The comment: a hidden marker to find it again, headline, risks, models, traffic, then YAML of objects. `most`:
+    characters, of which what is there in any case may take more.
+    """
     traffic_rows = [
         f"| {_code(w.name)} | {_words(w.aspect)} | {_code(w.before) or 'none'} | {_code(w.after) or 'none'} |"
         for w in diff.traffic
@@ -59,7 +61,7 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
     text += _list("Notes", [f"* {_code(note, _ERROR)}" for note in diff.notes], 6_000)
     text += _section(count_states(diff.objects, "object"), "")
     shown = [change for state in _ORDER for change in diff.objects if change.state == state]
-    blocks, left = _blocks(shown, _ROOM - _github_length(text))
+    blocks, left = _blocks(shown, most - _CUT - _github_length(text))
     text += "".join(blocks)
     moved = [change for change in diff.objects if change.state == "moved"]
     if moved:
@@ -83,7 +85,7 @@ def markdown_errors(
         rows.append(
             f"| {_code(diagnostic.place)} | {_code(diagnostic.code)} | {_code(diagnostic.text, _ERROR)}{hint} |"
         )
-    return text + _table("| place | code | error |", rows, "error", _ROOM - _github_length(text))
+    return text + _table("| place | code | error |", rows, "error", MOST - _CUT - _github_length(text))
 
 
 def _risks(risks: Sequence[Risk]) -> str:
@@ -93,7 +95,7 @@ def _risks(risks: Sequence[Risk]) -> str:
     rows: dict[str, list[str]] = {}
     for groups in group_risks(risks):
         rows.setdefault(groups[0].risk.risk_class, []).extend(_risk_rows(groups))
-    lists = [_fit_list(of_class, 8_000 if name == "guard" else 5_500) for name, of_class in rows.items()]
+    lists = [fit_list(of_class, 8_000 if name == "guard" else 5_500) for name, of_class in rows.items()]
     return "".join(["\n", *lists]) if lists else ""
 
 
@@ -124,10 +126,10 @@ def _table(head: str, rows: Sequence[str], word: str, room: int) -> str:
 
 
 def _list(head: str, rows: Sequence[str], room: int) -> str:
-    return _section(head, f"\n{_fit_list(rows, room)}") if rows else ""
+    return _section(head, f"\n{fit_list(rows, room)}") if rows else ""
 
 
-def _fit_list(rows: Sequence[str], room: int) -> str:
+def fit_list(rows: Sequence[str], room: int) -> str:
     """The rows of a list that fit into `room` characters, and the number of those left out."""
     shown, left = _fit_rows(rows, room)
     return "".join(f"{row}\n" for row in shown) + (f"* and {left:,} more\n" if left else "")

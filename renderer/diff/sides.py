@@ -170,15 +170,18 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
     from renderer import pipeline
 
     before, after = (pipeline.render(replace(options, texts=True, env=name)) for name in (older, newer))
-    problems = [*before.problems, *after.problems]
-    if has_errors(problems, options.strict):
-        return Sides([], [], problems, [], f"{older}-{newer}")
+    both = of_results(before, after, f"{older}-{newer}")
+    return replace(both, before=[], after=[]) if has_errors(both.problems, options.strict) else both
+
+
+def of_results(before: RenderResult, after: RenderResult, environment: str) -> Sides:
+    """Two results as sides, whatever their problems are. `environment`: as in Sides."""
     return Sides(
         before.texts,
         after.texts,
-        problems,
+        [*before.problems, *after.problems],
         [],
-        f"{older}-{newer}",
+        environment,
         figures=(before.figures, after.figures),
         currency=_currency(after),
         pathless=resolve.pathless_apps(after.inputs),

@@ -47,9 +47,9 @@ class OutputFolder:
                 self._empty[path] = False
         return self._empty[path]
 
-    def write(self, path: str, text: str) -> None:
-        """Writes a file atomically, by a temporary file beside it and a rename; creates folders. Raises OSError that
-        names the file.
+    def write(self, path: str, text: str, mode: int | None = None) -> None:
+        """Writes a file atomically, by a temporary file beside it and a rename; creates folders. `mode`: its rights,
+        by default those of new files. Raises OSError that names the file.
         """
         parent, _, name = path.rpartition("/")
         folder = self._folder(parent, create=True)
@@ -59,6 +59,8 @@ class OutputFolder:
             try:
                 descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)  # in here, since Ctrl-C may follow it
                 try:
+                    if mode is not None:
+                        os.fchmod(descriptor, mode)
                     data = memoryview(text.encode())
                     while data:
                         data = data[os.write(descriptor, data) :]
@@ -142,11 +144,11 @@ class OutputFolder:
         return parent_descriptor
 
 
-def write_file(path: str, text: str) -> None:
+def write_file(path: str, text: str, mode: int | None = None) -> None:
     """Writes a file atomically, as `OutputFolder.write`, relative to its own folder. Raises OSError."""
     folder, name = os.path.split(path)
     output = OutputFolder(folder or os.curdir)
     try:
-        output.write(name, text)
+        output.write(name, text, mode)
     finally:
         output.close()

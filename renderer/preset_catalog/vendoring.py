@@ -18,6 +18,7 @@ from renderer.text.differences import unified
 from renderer.yamlio import Document
 
 _KINDS = {"backends": "BackendRuntime", "models": "OpenModel"}
+_COPY = "# The preset "  # begins the first line of a copy
 _EDITORS = "# yaml-language-server:"  # a line with the path of a schema that is only valid in presets/
 
 
@@ -61,7 +62,7 @@ def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:
             )
     with open(os.path.join(load.PRESETS, folder, f"{preset_name}.yaml"), encoding="utf-8") as preset_paths:
         lines = [line for line in preset_paths if not line.startswith(_EDITORS)]
-    head = f"# The preset {folder}/{preset_name} of llmaz {__version__}; to compare: llmaz presets diff {name}\n"
+    head = f"{_COPY}{folder}/{preset_name} of llmaz {__version__}; to compare: llmaz presets diff {name}\n"
     try:
         write_file(target, head + "".join(lines))
     except OSError as error:
@@ -70,6 +71,11 @@ def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:
         _real_path(file_read.path) == _real_path(target) for file_read in load.scope(RenderOptions(paths)).tree.files
     )
     return VendoredPreset(target, bool(is_read))
+
+
+def is_copy(document: Document) -> bool:
+    """Whether a document is in a file that `vendor` wrote."""
+    return document.data.startswith(_COPY.encode())
 
 
 def preset_difference(name: str, paths: tuple[str, ...] = ()) -> PresetDifference:

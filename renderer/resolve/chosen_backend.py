@@ -12,6 +12,11 @@ def default_backend(inputs: Inputs) -> str:
     return str(inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName"))
 
 
+def backend_of(inputs: Inputs, app: App) -> str:
+    """The backend of a Playground."""
+    return (app.spec.get("backendRuntimeConfig") or {}).get("backendName") or default_backend(inputs)
+
+
 def backend_origin(inputs: Inputs, app: App) -> Origin | None:
     """Where the backend of a Playground is said; None where it is the CRD's default."""
     if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):

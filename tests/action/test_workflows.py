@@ -61,7 +61,7 @@ def test_a_template_is_careful(template: Path) -> None:
     for step in (step for job in parsed["jobs"].values() for step in job["steps"]):
         inputs = step.get("with", {})
         if "actions/checkout@" in step.get("uses", "") and "persist-credentials" not in inputs:
-            assert template.stem in ("commit", "upgrade"), "only who pushes needs them"
+            assert template.stem in ("commit", "upgrade", "engine-upgrade"), "only who pushes needs them"
 
 
 def test_the_release_is_careful() -> None:
@@ -96,8 +96,8 @@ def test_templates_use_inputs_that_are_there() -> None:
 
 def test_pages_show_the_templates() -> None:
     """Word by word, to be copied from either."""
-    shown = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("github.md", "gitlab.md"))
-    assert len(TEMPLATES) == 5
+    shown = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("github.md", "gitlab.md", "upgrade.md"))
+    assert len(TEMPLATES) == 6
     assert [path.name for path in TEMPLATES if f"```yaml\n{path.read_text('utf-8')}```\n" not in shown] == []
 
 
@@ -218,6 +218,61 @@ def test_the_pull_request_of_an_upgrade(
     log.unlink()
     assert bash(script, folder, **variables)[0] == 0
     assert not log.exists()
+
+
+APP = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: gpu, namespace: demo}}
+spec:
+  modelClaim: {{modelName: qwen3-8b}}
+  backendRuntimeConfig:
+    version: {tag} # of all
+    args: [{args}]
+"""
+
+
+@pytest.mark.parametrize(("args", "is_left"), [("--guided-decoding-backend=auto", False), ("--swap-space=4", True)])
+def test_the_pull_request_of_a_new_engine(
+    args: str, is_left: bool, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the text of the upgrade; what is left to people breaks its checks, and opens it all the same."""
+    _, script = steps_of("engine-upgrade.yml")
+    folder, origin, programs = repository.folder, tmp_path / "origin.git", tmp_path / "programs"
+    programs.mkdir()
+    for name, text in (("gh", GH), ("llmaz", f'#!/bin/sh\nexec "{sys.executable}" -m renderer "$@"\n')):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    (folder / "gpu.yaml").write_text(APP.format(tag="v0.10.0", args=args))
+    assert bash("llmaz render", folder)[0] == 0
+    repository.commit("older")
+    repository.git("clone", "--quiet", "--bare", str(folder), str(origin))
+    repository.git("remote", "add", "origin", str(origin))
+    log, count = tmp_path / "gh.log", tmp_path / "count"
+    variables = {"RUNNER_TEMP": str(tmp_path), "GH_LOG": str(log), "GH_COUNT": str(count), "ENGINES": "vllm=0.33.0"}
+    base = repository.git("rev-parse", "HEAD")
+    for answer in ("0\n", "1\n"):
+        count.write_text(answer)
+        code, output = bash(script, folder, **variables)
+        assert code == 0, output
+        changed = repository.git("diff", "--name-only", base, "HEAD").split()
+        assert changed == ["gpu.yaml", *([] if is_left else ["rendered/demo/gpu.yaml"])]
+        new = args.replace("--guided-decoding-backend", "--structured-outputs-config.backend")
+        assert (folder / "gpu.yaml").read_text() == APP.format(tag="v0.33.0", args=new)
+        assert (
+            repository.git("rev-parse", "HEAD") == repository.git("ls-remote", str(origin), "upgrade-vllm").split()[0]
+        )
+        repository.git("checkout", "--quiet", base)
+    calls = [line.split(" --")[0] for line in log.read_text().splitlines()]
+    assert calls == ["pr list", "pr create", "pr list", "pr edit upgrade-vllm"]
+    text = (tmp_path / "vllm.md").read_text()
+    assert text.startswith("### vllm 0.10.0 &#8594; 0.33.0: 1 place · 1 break")
+    assert ("Here it is mended" in text) is not is_left
+    log.unlink()
+    assert bash(script, folder, **{**variables, "ENGINES": "vllm=0.10.0"})[0] == 0  # nothing is to be done
+    assert not log.exists()
+    assert bash(script, folder, **{**variables, "ENGINES": "sglang"})[0] == 2  # nothing here runs it
 
 
 ORAS = """\

@@ -27,13 +27,23 @@ DELIVERY: Final[dict[str, Wording]] = {
         "the prices of this environment are in {second}, those of another one in {first}, so they cannot be summed",
         "write one currency in spec.fleet of RenderConfig, or ask for one environment with --env NAME",
     ),
-    "E706": Wording(
-        "the rows cannot lead to their input: {what}",
-        "write where a line of a file of your repository can be read: {form}",
-    ),
     "W703": Wording(
         "{name} {value} works with {other} {needed} and newer, but the target is {said}",
         "set targets.{target} to {needed} or above where the clusters have it, or targets.{key} to an older version",
+    ),
+    "E711": Wording("'{word}' is not a version of {backend}", "write ENGINE=VERSION, such as {backend}={example}"),
+    "W712": Wording(
+        "the options of {backend} {version} are not known: {judged}",
+        "name {newest}, the newest known version, or look for a newer llmaz",
+    ),
+    "E713": Wording(
+        "this runs {backend} {version}, which is newer than {target}",
+        "name {version} or a newer version, or PATHS without it: an older version is written by hand",
+    ),
+    "E714": Wording("nothing here runs {backend}", "{hint}"),
+    "E715": Wording(
+        "this file has changes that are not committed",
+        "commit them first, so that the upgrade can be told from them; or add --force",
     ),
     "E720": Wording(
         "git has no remote 'origin', so the repository that the cluster reads is unknown", "write --repo-url URL"

@@ -13,7 +13,7 @@ from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
 from renderer.resolve import disruptions, monitoring, tasks
 from renderer.resolve.autoscaling import keda_triggers
-from renderer.resolve.chosen_backend import backend_origin, default_backend
+from renderer.resolve.chosen_backend import backend_of, backend_origin
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
 from renderer.resolve.engine.parallel_sizes import own_size_origin
@@ -188,7 +188,7 @@ def _needs(scaling: PlannedScaling) -> tuple[SharedNeed, ...]:
 
 def _compile_backend(context: RunContext, app: App, mode: str, diagnostics: Collector) -> backend_runtime.Engine:
     """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
-    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName") or default_backend(context.inputs)
+    name = backend_of(context.inputs, app)
     origin = backend_origin(context.inputs, app) or app.origin("spec")
     runtime = backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
     sleep = drain.drain(gateway_settings(context, app.namespace), mode)

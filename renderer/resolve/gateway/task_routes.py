@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from renderer.api import App, Inputs, OpenModel
 from renderer.resolve import claims, tasks
-from renderer.resolve.chosen_backend import default_backend
+from renderer.resolve.chosen_backend import backend_of
 from renderer.resolve.gateway import routing, settings
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.target_versions import targets_at_least
@@ -63,6 +63,6 @@ def _rerank_version(inputs: Inputs, app: App) -> str:
     """The version in the path at which the engine of an app reranks; '' where nobody says one, as of a Service."""
     if app.kind != "Playground":
         return ""
-    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName") or default_backend(inputs)
+    name = backend_of(inputs, app)
     runtime = inputs.runtimes.get(name)
     return (runtime.spec.get("engine") or {}).get("rerankVersion") or "" if runtime else ""
