@@ -11,11 +11,12 @@ export TAG
 ARGS ?=
 ENGINES ?= llamacpp
 NEW ?= HEAD
+CHROMIUM ?= /usr/bin/chromium
 
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel release-check image image-test install-test clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve browse-fleet apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel release-check image image-test install-test clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,6 +81,13 @@ docs: .venv/docs-ready ## the site, in build/site/html, and each of its links fo
 
 docs-serve: docs ## the site at http://127.0.0.1:8000/
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site/html 8000
+
+browse-fleet: $(READY) ## opens the page of 1,000 made-up workloads in headless Chromium (needs npm); CHROMIUM=/usr/bin/google-chrome
+	rm -rf build/fleet
+	$(BIN)/python -m scripts.make_fleet_page 1000 build/fleet
+	npm install --prefix build/browser --no-audit --no-fund --silent puppeteer-core@24.43.1
+	cp scripts/browse_fleet.mjs build/browser/
+	node build/browser/browse_fleet.mjs build/fleet build/fleet/pictures '$(CHROMIUM)'
 
 apiserver-test: $(READY) ## asks a real API server and webhooks of LeaderWorkerSet, KEDA, Kueue (minutes; builds them once); ARGS=PATH about other files, ARGS="--made-up 500" for less
 	@scripts/tools.sh lwscheck kedacheck kueuecheck kube-apiserver etcd kubectl

@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import load, resolve, workers
 from renderer.api import App, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, naming_file
 from renderer.loaded_tree import Item, items, read_tree
 from renderer.plan import Plan, SharedNeed, TrafficPlan
+from renderer.result import merge_problems
 
 Ask = Callable[[resolve.RunContext, App | TrafficInput, Sequence[Plan | TrafficPlan]], object]
 
@@ -38,6 +40,17 @@ def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagn
     problems += resolve.route_conflicts(inputs, needs) + resolve.shared_plans(context, needs)[1]
     problems += load.no_input_errors(inputs, scope, problems)
     return PlannedTree(scope, context, [answer for part in parts for answer in part.answers]), problems
+
+
+def plan_environments(options: RenderOptions, ask: Ask) -> tuple[dict[str, PlannedTree], list[Diagnostic]]:
+    """What `plan_tree` makes of each environment, or of the one of the options, by its name, '' for a tree without
+    environments; and the problems of all. Raises RenderError.
+    """
+    trees: dict[str, PlannedTree] = {}
+    problems: dict[str, list[Diagnostic]] = {}
+    for name in load.rendered_environments(options) or ("",):
+        trees[name], problems[name] = plan_tree(replace(options, env=name), ask)
+    return trees, [*merge_problems(problems)]
 
 
 class _Part(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Compiles the templates and the `when` conditions of presets; parses chat templates, which engines fill.
+"""Compiles the templates and the `when` conditions of presets; parses chat templates, which engines fill; fills pages.
 
 Most strings are plain text with `{{ Word }}` or `{{ Word + 1 }}`: those are filled here, without importing Jinja, which
 takes longer than rendering ten models. All others go to a sandboxed Jinja with StrictUndefined, whose marks of comments
@@ -493,6 +493,34 @@ def _jinja_expression(text: str, known: frozenset[str]) -> Any:
         return _environment().compile_expression(text, undefined_to_none=False)
     except (JinjaError, *_FAULTS) as error:
         raise TemplateError(_fault_message(error)) from None
+
+
+def fill_page(source: str, words: Words) -> str:
+    """A page of HTML from a template of ours, which may loop and look into values, as templates of users may not.
+
+    Every text of the words is text in the page, also where it holds tags, quotes or what cannot be printed; the filter
+    `safe` is for styles and scripts of ours.
+    """
+    text: str = _page_environment().from_string(source).render(words)
+    return text
+
+
+@cache
+def _page_environment() -> Any:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def printable(value: object) -> object:
+        return escapes.line(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+    return ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def chat_template_fault(text: str) -> str:

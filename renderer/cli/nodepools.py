@@ -49,7 +49,7 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
     with report_failures():
         from renderer import load
         from renderer.nodes import nodepools as make_nodepools
-        from renderer.nodes import update_file
+        from renderer.output.own_file import update_file
 
         pools, problems = make_nodepools(load.for_one_environment(render_options(paths, flags), "llmaz nodepools"))
         if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):

@@ -16,7 +16,7 @@ from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange, sum_gpus
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
-from renderer.fit.verdict import ACTIVATIONS, CONTEXT, TIGHT, UNCHECKED, WEIGHTS
+from renderer.fit.verdict import FAILS, TIGHT, UNKNOWN, outcome
 from renderer.fleet.prices import money, per_month
 from renderer.text import escapes
 from renderer.text.differences import unified
@@ -37,12 +37,10 @@ def summarize_fit(diff: TreeDiff) -> str:
     """`fits`, or `1 of 3 does not fit, fit of 2 unknown` of the models of the later side on accelerators; '' where it
     is known of none.
     """
-    fits = [model.after.fit for model in diff.models if model.after and model.after.gpus]
-    unknown = sum(fit in ("", UNCHECKED) for fit in fits)
+    fits = [outcome(model.after.fit) for model in diff.models if model.after and model.after.gpus]
+    unknown, tight, failing = (fits.count(answer) for answer in (UNKNOWN, TIGHT, FAILS))
     if unknown == len(fits):
         return ""
-    tight = sum(fit in (TIGHT, ACTIVATIONS) for fit in fits)
-    failing = sum(fit in (CONTEXT, WEIGHTS) for fit in fits)
     parts = [
         f"{failing:,} of {len(fits):,} {'does' if failing == 1 else 'do'} not fit" if failing else "",
         f"{tight:,} of {len(fits):,} tight" if tight else "",

@@ -62,8 +62,10 @@ def read_defaults(files: OptionFiles, runtime: BackendRuntime, version: str) -> 
     if not path or not version:
         return None
     key = version_key(version)
-    listed = {version_key(known): name for known, name in files.versions(runtime, path).items()}
-    defaults_path = f"{listed.get(key, '').removesuffix('.txt')}.defaults.txt"
+    listed = next((name for known, name in files.versions(runtime, path).items() if version_key(known) == key), "")
+    if not listed:
+        return None
+    defaults_path = f"{listed.removesuffix('.txt')}.defaults.txt"
     file = files.file(runtime, defaults_path) or OptionFile(())
     position = next((i for i, known in enumerate(file.versions) if version_key(known) == key), None)
     return None if position is None else _parse_defaults(file, defaults_path, position)

@@ -16,6 +16,7 @@ ACTIVATIONS = "tight: activations"
 """It would fit, but the activations of a step may take what a request needs."""
 UNCHECKED = "not checked"
 """The weights are not known."""
+FAILS, UNKNOWN = "does not fit", "not known"
 MARGIN = 0.05
 """The part of an accelerator's memory within which nobody knows (docs/fit.md)."""
 
@@ -87,6 +88,15 @@ def measured_verdict(question: FitQuestion, tokens: int) -> FitVerdict:
         return replace(verdict, kind=FITS)
     requests = tokens / question.length
     return replace(verdict, kind=FITS if requests >= 1 else CONTEXT, requests=requests, length=question.length)
+
+
+def outcome(kind: str) -> str:
+    """The kind of a verdict, '' for none, as one of FITS, TIGHT, FAILS and UNKNOWN."""
+    if kind in (CONTEXT, WEIGHTS):
+        return FAILS
+    if kind in (TIGHT, ACTIVATIONS):
+        return TIGHT
+    return FITS if kind == FITS else UNKNOWN
 
 
 def describe_verdict(verdict: FitVerdict) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import load, resolve
+from renderer import resolve
 from renderer.api import App, RenderConfig, RenderOptions, TrafficInput
 from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
 from renderer.engines import accelerator_parts
@@ -16,8 +16,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
 from renderer.nodes.demand import PodGroup, pod_groups
 from renderer.plan import Plan, TrafficPlan
-from renderer.planning import plan_tree
-from renderer.result import merge_problems
+from renderer.planning import PlannedTree, plan_environments
 
 NO_OWNER = "none"
 
@@ -82,17 +81,22 @@ def fleet(options: RenderOptions) -> tuple[Fleet, list[Diagnostic]]:
     """The workloads of the input below PATHS in all environments, or in the one of the options, and the diagnostics of
     the input. No objects are built, so errors that only the checks of objects find are missing. Raises RenderError.
     """
+    trees, problems = plan_environments(options, item_rows)
+    return fleet_of(trees), problems
+
+
+def fleet_of(trees: Mapping[str, PlannedTree]) -> Fleet:
+    """The workloads of all environments, by name. `trees`: their answers are those of `item_rows`. Raises RenderError
+    where environments have prices of two currencies.
+    """
     rows: list[FleetRow] = []
-    problems: dict[str, list[Diagnostic]] = {}
-    configs: list[RenderConfig] = []
-    for name in load.rendered_environments(options) or ("",):
-        planned, problems[name] = plan_tree(replace(options, env=name), item_rows)
-        configs.append(planned.scope.config)
+    for name, planned in trees.items():
         of_environment = [row for answer in planned.answers for row in answer]
         of_environment.sort(key=lambda row: (row.namespace, row.name))
         rows += [replace(row, environment=name) for row in of_environment]
+    configs = [planned.scope.config for planned in trees.values()]
     owners = any(config.get("fleet", "ownerLabel") for config in configs)
-    return Fleet(tuple(rows), _currency(configs), owners), [*merge_problems(problems)]
+    return Fleet(tuple(rows), _currency(configs), owners)
 
 
 def _currency(configs: Sequence[RenderConfig]) -> str:

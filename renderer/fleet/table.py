@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import counted, quoted
 from renderer.fleet.prices import Bounds, money
-from renderer.fleet.rows import Count, Fleet, FleetRow
+from renderer.fleet.rows import Fleet, FleetRow
 from renderer.fleet.sums import FleetSum, sum_rows, sums_by
 from renderer.text import escapes
 from renderer.text.text_table import align_columns, gpu_unit, number_range, shorten
@@ -24,7 +24,7 @@ class FleetColumn(Struct, frozen=True):
     spare: bool = False  # it is left out if all its cells are empty
 
 
-_COLUMNS = (
+COLUMNS = (
     FleetColumn("environment", spare=True),
     FleetColumn("workload"),
     FleetColumn("owner", spare=True),
@@ -32,7 +32,7 @@ _COLUMNS = (
     FleetColumn("engine", spare=True),
     FleetColumn("accelerators", spare=True),
     FleetColumn("pods", number=True),
-    FleetColumn("gpus", number=True),
+    FleetColumn("GPUs", number=True),
     FleetColumn("an hour", number=True, spare=True),
     FleetColumn("a month at most", number=True, spare=True),
     FleetColumn("fit", spare=True),
@@ -41,8 +41,8 @@ _SUM_COLUMNS = (
     FleetColumn(""),  # what the sums are by
     FleetColumn("workloads", number=True),
     FleetColumn("pods", number=True),
-    FleetColumn("gpus", number=True),
-    FleetColumn("parts of gpus", number=True, spare=True),
+    FleetColumn("GPUs", number=True),
+    FleetColumn("parts of GPUs", number=True, spare=True),
     FleetColumn("an hour", number=True, spare=True),
     FleetColumn("a month at most", number=True, spare=True),
     FleetColumn("without a price", number=True, spare=True),
@@ -56,17 +56,16 @@ def table(fleet: Fleet, by: str = "") -> str:
     if by:
         head = (FleetColumn(by), *_SUM_COLUMNS[1:])
         return _format_table(head, [_sum_cells(key, total) for key, total in sums_by(fleet.rows, by).items()])
-    return _format_table(_COLUMNS, [_cells(row, fleet) for row in fleet.rows])
+    return _format_table(COLUMNS, [row_cells(row, fleet) for row in fleet.rows])
 
 
 def summary(fleet: Fleet) -> str:
     """The sum of all workloads, in one line."""
     total = sum_rows(fleet.rows)
-    sizes = [_amount(count, is_part) for count, is_part in ((total.cards, False), (total.parts, True)) if count.high]
-    line = f"{counted(total.workloads, 'workload')} on {' and '.join(sizes) or 'no GPUs'}"
+    line = headline(total)
     if total.hour.high:
         bound = "at least " if total.unpriced else ""
-        prices, month = _prices(total.hour), money(total.hour.month.high, fleet.currency)
+        prices, month = amounts(total.hour), money(total.hour.month.high, fleet.currency)
         line += (
             f": {bound}{prices} {fleet.currency}".rstrip() + f" an hour, {bound}{month} a month with the most replicas"
         )
@@ -75,12 +74,22 @@ def summary(fleet: Fleet) -> str:
     return escapes.line(line)
 
 
-def _amount(count: Count, is_part: bool) -> str:
-    return f"{number_range(count.low, count.high)} {gpu_unit(count.high, is_part)}"
+def headline(total: FleetSum) -> str:
+    """`2 workloads on 3–6 GPUs`."""
+    return f"{counted(total.workloads, 'workload')} on {gpus(total)}"
 
 
-def _cells(row: FleetRow, fleet: Fleet) -> list[str]:
-    """The cells of a workload; '' for nothing."""
+def gpus(total: FleetSum) -> str:
+    """`3–6 GPUs and 1 part of a GPU`."""
+    counts = ((total.cards, False), (total.parts, True))
+    sizes = [
+        f"{number_range(count.low, count.high)} {gpu_unit(count.high, part)}" for count, part in counts if count.high
+    ]
+    return " and ".join(sizes) or "no GPUs"
+
+
+def row_cells(row: FleetRow, fleet: Fleet) -> list[str]:
+    """The cells of a workload, in the order of COLUMNS; '' for nothing."""
     parts = (" part" if row.accelerators.high == 1 else " parts") if row.is_part else ""
     return [
         row.environment,
@@ -91,7 +100,7 @@ def _cells(row: FleetRow, fleet: Fleet) -> list[str]:
         row.hardware,
         number_range(row.pods.low, row.pods.high),
         number_range(row.accelerators.low, row.accelerators.high) + parts,
-        _prices(row.hour) if row.hour else "",
+        amounts(row.hour) if row.hour else "",
         money(row.hour.month.high, "") if row.hour else "",
         row.fit,
     ]
@@ -105,20 +114,25 @@ def _sum_cells(key: str, total: FleetSum) -> list[str]:
         number_range(total.pods.low, total.pods.high),
         number_range(total.cards.low, total.cards.high),
         number_range(total.parts.low, total.parts.high) if total.parts.high else "",
-        _prices(total.hour) if priced else "",
+        amounts(total.hour) if priced else "",
         money(total.hour.month.high, "") if priced else "",
         f"{total.unpriced_workloads:,}" if total.unpriced_workloads else "",
     ]
 
 
-def _prices(hour: Bounds) -> str:
+def amounts(bounds: Bounds) -> str:
     """`2.40`, or `2.40–9.60` where it depends on the replicas."""
-    low, high = money(hour.low, ""), money(hour.high, "")
+    low, high = money(bounds.low, ""), money(bounds.high, "")
     return low if low == high else f"{low}–{high}"
 
 
+def shown_columns(head: Sequence[FleetColumn], rows: Sequence[Sequence[str]]) -> list[int]:
+    """The indices of the columns that are not left out."""
+    return [i for i, column in enumerate(head) if not column.spare or any(row[i] for row in rows)]
+
+
 def _format_table(head: Sequence[FleetColumn], rows: Sequence[Sequence[str]]) -> str:
-    shown = [i for i, column in enumerate(head) if not column.spare or any(row[i] for row in rows)]
+    shown = shown_columns(head, rows)
     cells = [[head[i].head.upper() for i in shown], *([shorten(row[i], _MOST) for i in shown] for row in rows)]
     numbers = [place for place, i in enumerate(shown) if head[i].number]
     return escapes.lines(align_columns(cells, right=numbers))

@@ -1,6 +1,5 @@
 """Karpenter's node pools for the flavors that apps use, for `llmaz nodepools`."""
 
-from renderer.nodes.file import update_file
 from renderer.nodes.manifests import NodePoolManifests, nodepools
 
-__all__ = ["NodePoolManifests", "nodepools", "update_file"]
+__all__ = ["NodePoolManifests", "nodepools"]

@@ -12,7 +12,7 @@ from renderer import resolve
 from renderer.api import App, RenderOptions, TrafficInput
 from renderer.diagnostics import Diagnostic, naming_file
 from renderer.plan import NamedModel, Plan, ProviderPlan, RoutePlan, TokenLimit, TrafficPlan, UnroutedModel
-from renderer.planning import plan_tree
+from renderer.planning import PlannedTree, plan_tree
 from renderer.resolve.gateway.settings import gateway_settings
 
 _AUTH_METHODS = {
@@ -119,7 +119,7 @@ Workloads = Mapping[tuple[str, str], WorkloadBehind]  # by namespace and name
 Steerings = Mapping[tuple[str, str, str], tuple[tuple[tuple[str, int | None], ...], int | None]]
 
 
-class _ItemRoutes(Struct, frozen=True):
+class ItemRoutes(Struct, frozen=True):
     """The routes of an item."""
 
     rows: list[RouteRow]  # their legs have no workloads yet, since these may be of other items
@@ -132,8 +132,13 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     """All routes of the input below PATHS, and diagnostics of the input. No objects are built, so errors that only the
     checks of objects find are missing. Raises RenderError.
     """
-    planned, problems = plan_tree(options, _item_routes)
-    answers: list[_ItemRoutes] = planned.answers
+    planned, problems = plan_tree(options, item_routes)
+    return route_table(planned), problems
+
+
+def route_table(planned: PlannedTree) -> RouteTable:
+    """All routes of a tree whose answers are those of `item_routes`."""
+    answers: list[ItemRoutes] = planned.answers
     workloads = {key: workload for answer in answers for key, workload in answer.workloads.items()}
     rows = sorted((row for answer in answers for row in answer.rows), key=_order)
     targets = {(row.namespace, leg.to) for row in rows for leg in row.legs if not leg.provider}
@@ -148,7 +153,7 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
         for name in resolve.replaced_names(planned.context.inputs)
         if name.name not in names and (name.namespace, name.route) in owners
     ]
-    return RouteTable(tuple(rows), tuple(sorted(unrouted)), tuple(replaced)), problems
+    return RouteTable(tuple(rows), tuple(sorted(unrouted)), tuple(replaced))
 
 
 def _order(row: RouteRow) -> tuple[object, ...]:
@@ -177,9 +182,10 @@ def _with_steering(row: RouteRow, steerings: Steerings) -> RouteRow:
     return row
 
 
-def _item_routes(
+def item_routes(
     context: resolve.RunContext, item: App | TrafficInput, plans: Sequence[Plan | TrafficPlan]
-) -> _ItemRoutes:
+) -> ItemRoutes:
+    """The routes of an item, from its plans."""
     rows = [row for plan in plans if plan.route for row in _rows(item, plan.route, plan)]
     workloads: dict[tuple[str, str], WorkloadBehind] = {}
     unrouted: list[UnroutedApp] = []
@@ -196,7 +202,7 @@ def _item_routes(
     # Without a route and steering, but with shared objects: the item reserves its name.
     elif not plans[0].route and plans[0].shared:
         rows.append(_reserved_row(context, item))
-    return _ItemRoutes(rows, steerings, workloads, unrouted)
+    return ItemRoutes(rows, steerings, workloads, unrouted)
 
 
 def _workloads(app: App, plans: Sequence[Plan | TrafficPlan]) -> dict[tuple[str, str], WorkloadBehind]:

@@ -29,19 +29,20 @@ class TableColumn(Struct, frozen=True):
 
     head: str
     code: bool = True  # its cells are names
+    whole: bool = False  # its cells hold for the whole public name
     spare: bool = False  # it is left out if all its cells are empty
 
 
-_COLUMNS = (
-    TableColumn("public name"),
-    TableColumn("owner"),
-    TableColumn("route", spare=True),
-    TableColumn("path", spare=True),
+COLUMNS = (
+    TableColumn("public name", whole=True),
+    TableColumn("owner", whole=True),
+    TableColumn("route", whole=True, spare=True),
+    TableColumn("path", whole=True, spare=True),
     TableColumn("leads to"),
     TableColumn("model"),
     TableColumn("replicas", code=False),
     TableColumn("weight", code=False, spare=True),
-    TableColumn("only for", code=False, spare=True),
+    TableColumn("only for", code=False, whole=True, spare=True),
 )
 
 
@@ -89,25 +90,34 @@ def columns(rows: Sequence[RouteRow]) -> tuple[list[TableColumn], list[list[str]
     """The columns of a table of these rows, and the cells of every line. Cells that hold for the whole public name are
     only in its first line.
     """
-    all_cells = [line for row in rows for line in _cells(row)]
-    shown = [i for i, column in enumerate(_COLUMNS) if not column.spare or any(line[i] for line in all_cells)]
-    return [_COLUMNS[i] for i in shown], [[line[i] for i in shown] for line in all_cells]
+    all_cells = [
+        ["" if i and column.whole else cell for column, cell in zip(COLUMNS, line, strict=True)]
+        for row in rows
+        for i, line in enumerate(line_cells(row))
+    ]
+    shown = shown_columns(all_cells)
+    return [COLUMNS[i] for i in shown], [[line[i] for i in shown] for line in all_cells]
 
 
-def _cells(row: RouteRow) -> Iterator[list[str]]:
-    """The cells of each line of a row, in the order of _COLUMNS; '' for none."""
-    for i, line in enumerate(table_lines(row)):
+def shown_columns(lines: Sequence[Sequence[str]]) -> list[int]:
+    """The indices of the columns that are not left out of a table with these lines."""
+    return [i for i, column in enumerate(COLUMNS) if not column.spare or any(line[i] for line in lines)]
+
+
+def line_cells(row: RouteRow) -> Iterator[list[str]]:
+    """The cells of each line of a row, in the order of COLUMNS; '' for none."""
+    for line in table_lines(row):
         leg = line.leg
         yield [
-            row.name if i == 0 else "",
-            f"{row.kind} {row.namespace}/{row.owner}" if i == 0 else "",
-            row.route if i == 0 and row.route != row.owner else "",
-            row.path if i == 0 and row.path != PATHS[CHAT] else "",
+            row.name,
+            f"{row.kind} {row.namespace}/{row.owner}",
+            row.route if row.route != row.owner else "",
+            row.path if row.path != PATHS[CHAT] else "",
             describe_target(leg) if leg else "nothing (reserved)",
             _model(line),
             replicas(leg) if leg else "",
             ", ".join(filter(None, (str(line.weight) if line.total else "", priority(line)))),
-            ", ".join(row.allowed) if i == 0 else "",
+            ", ".join(row.allowed),
         ]
 
 

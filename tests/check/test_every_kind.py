@@ -519,6 +519,10 @@ ON_CPUS: Body = {
     "command": ["llama-server", "-m", "/m.gguf", "-ngl", "99", "--host=0.0.0.0", "--port=8010"],
 }
 of_engine("W833", "layers on no accelerator", ("command", 3), **ON_CPUS)
+OFFLINE = [{"name": "HF_HUB_OFFLINE", "value": "1"}]
+of_engine("E829", "offline without a model", ("env", 0, "name"), env=OFFLINE)
+FIXED_ROOT = {"readOnlyRootFilesystem": True}
+of_engine("W829", "root that is read-only", ("securityContext", "readOnlyRootFilesystem"), securityContext=FIXED_ROOT)
 TRUE = [{"name": "NCCL_P2P_DISABLE", "value": "true"}]
 of_engine("W832", "word for a number", ("env", 0, "name"), env=TRUE)
 of_engine("W498", "random weights", ("command", 4), "--load-format=dummy")

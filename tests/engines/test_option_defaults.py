@@ -214,6 +214,11 @@ def test_many_command_lines_are_asked_of_one_comparison(tmp_path: Path) -> None:
     assert [*moves.beside(["--left"]), *moves.beside(["--old", "--words"])] == [OLD, WORDS, LEFT]
 
 
+def test_a_version_without_a_list_of_options_has_no_list_of_defaults(tmp_path: Path) -> None:
+    (tmp_path / ".defaults.txt").write_text(LIST.replace("1.0", "2.0"))
+    assert read_defaults(OptionListReader(), own(tmp_path), "2.0") is None
+
+
 @pytest.mark.parametrize("line", ["--bare", "--value 1", "name 1 ..", "--value 1 0.8..", "--value ..0.9"])
 def test_a_line_of_another_form_is_refused(line: str, tmp_path: Path) -> None:
     runtime = own(tmp_path, f"versions 0.9 1.0\n{line}\n")

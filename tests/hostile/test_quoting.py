@@ -79,6 +79,7 @@ PLACES = {
     "engines/rules/absent.py _scripts": (1, "re.escape"),
     "explain/formats.py _listing": (1, "escapes.line, behind a bar that no program reads"),
     "explain/formats.py _place_lines": (1, "escapes.line, behind a bar that no program reads"),
+    "fleet_page/html.py _column_labels": (1, "heads of ours, in a style"),
     "integrations/gitops/applications.py _application_set": (1, "a number"),
     "integrations/gitops/flux.py _checks": (1, "expressions of ours"),
     "integrations/helm/actions.py yaml_text": (1, "yamlio.quoted_part, escapes.go_template_text"),

@@ -27,6 +27,10 @@ DELIVERY: Final[dict[str, Wording]] = {
         "the prices of this environment are in {second}, those of another one in {first}, so they cannot be summed",
         "write one currency in spec.fleet of RenderConfig, or ask for one environment with --env NAME",
     ),
+    "E706": Wording(
+        "the rows cannot lead to their input: {what}",
+        "write where a line of a file of your repository can be read: {form}",
+    ),
     "W703": Wording(
         "{name} {value} works with {other} {needed} and newer, but the target is {said}",
         "set targets.{target} to {needed} or above where the clusters have it, or targets.{key} to an older version",

@@ -493,7 +493,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "leave it out, or mount a volume with the model at {folder}",
     ),
     "W829": Wording(
-        "{given}: {engine} {what} {folder}, and {why}",
+        "{given}: {engine} {what} {folder}, but {why}",
         "mount a volume that can be written at {folder}",
     ),
     "W832": Wording("{name}: {what}", "{hint}", about="the value of a variable is none that its reader takes"),

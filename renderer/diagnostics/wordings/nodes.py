@@ -39,9 +39,9 @@ NODES: Final[dict[str, Wording]] = {
         "'{name}' cannot be the name of a node pool",
         "name the flavor with small letters, digits and '-', at most 63 characters with karpenter.namePrefix",
     ),
-    "E796": Wording("already exists, and was not written by llmaz", "move it away, or name another file with -o"),
+    "E796": Wording("already exists, and was not written by llmaz", "move it away, or name another file with {option}"),
     "E797": Wording(
-        "is in {folder}/, where llmaz render deletes what it does not make", "name a file elsewhere with -o"
+        "is in {folder}/, where llmaz render deletes what it does not make", "name a file elsewhere with {option}"
     ),
     "E798": Wording(
         "a pod of the flavor '{name}' requests {asked} of {resource}, but {names} with these requirements has {most}",

@@ -13,6 +13,7 @@ from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.disk import mount_of
 from renderer.engines.running_engine import RunningEngine
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.plan import Body
 
 _READ_ONLY = "readOnlyRootFilesystem"
 _FIXED = ("configMap", "secret", "projected", "downwardAPI", "image")  # volumes that no container writes
@@ -21,7 +22,7 @@ _CLAIMS = ("persistentVolumeClaim", "csi", "nfs")  # those that are read-only wh
 _OF_IMAGES = re.compile(r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)(?:/|$)")
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = ("1", "ON", "YES", "TRUE")  # constants.py of huggingface_hub 1.0, ENV_VARS_TRUE_VALUES
-_OTHER_HUBS = ("VLLM_USE_MODELSCOPE", "SGLANG_USE_MODELSCOPE")
+_OTHER_HUBS = "_USE_MODELSCOPE"  # how variables of engines end that make them ask another one
 
 
 @cache
@@ -96,9 +97,15 @@ def _obstacle(running: RunningEngine, folder: str, *, must_exist: bool) -> str:
             return "the root file system is read-only, and nothing is mounted there"
         is_lacking = must_exist and not _OF_IMAGES.match(folder)
         return "nothing is mounted there, and the image has no such folder" if is_lacking else ""
-    volume = next((volume for volume in running.pod.volumes if volume.get("name") == mount.get("name")), {})
+    volume = _volume(running, mount)
     is_fixed = any(kind in volume for kind in _FIXED) or any(map_at(volume, kind).get("readOnly") for kind in _CLAIMS)
     return "what is mounted there is read-only" if is_fixed or mount.get("readOnly") else ""
+
+
+def _volume(running: RunningEngine, mount: Body | None) -> Body:
+    """The volume that is mounted; empty where nothing is."""
+    volumes = (volume for volume in running.pod.volumes if mount and volume.get("name") == mount.get("name"))
+    return next(volumes, {})
 
 
 def _is_read_only_root(running: RunningEngine) -> bool:
@@ -115,11 +122,12 @@ def offline_downloads(running: RunningEngine) -> Iterator[Diagnostic]:
     the engine downloads.
     """
     folder = running.downloads_to()
-    variables = {text_at(variable, "name") for variable in running.container.env}
-    if not folder or not running.is_whole or not running.line.is_own_image() or not variables.isdisjoint(_OTHER_HUBS):
+    if not folder or not running.is_whole or not running.line.is_own_image():
+        return
+    if any(text_at(variable, "name").endswith(_OTHER_HUBS) for variable in running.container.env):
         return
     mount = mount_of(running, folder)
-    volume = next((each for each in running.pod.volumes if mount and each.get("name") == mount.get("name")), {})
+    volume = _volume(running, mount)
     if mount and ("emptyDir" not in volume or _may_be_filled(running, text_at(volume, "name"))):
         return
     for name, origin in running.written_variables(""):

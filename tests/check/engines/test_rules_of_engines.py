@@ -20,6 +20,7 @@ from renderer.engines.rules import (
     cards,
     disk,
     families,
+    folders,
     limits,
     memory,
     options,
@@ -155,6 +156,12 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     variable_values.misread_values: (
         Fault("W832", not_of=dict.fromkeys(KINDS, "tests/errors/W832-*, tests/check/test_every_kind.py: a value")),
+    ),
+    folders.unwritable_folders: (
+        Fault("W829", not_of=dict.fromkeys(KINDS, "tests/errors/W829-*, tests/check/test_every_kind.py: a folder")),
+    ),
+    folders.offline_downloads: (
+        Fault("E829", not_of=dict.fromkeys(KINDS, "tests/errors/E829-*, tests/check/test_every_kind.py: a value")),
     ),
     variables.unread_variables: (
         Fault("W475", variable="VLLM_USE_V1"),
