@@ -154,7 +154,9 @@ def _replacing(foreign: ForeignKey, hint: str, words: Mapping[str, Any], finding
     key, value = _filled(name, words), _plain(_filled(body, words))
     if finding.key:
         return ReplacingHint(hint, str(finding.path[-1]), str(key)) if body == "$value" else hint
-    return ReplacingHint(hint, "", value) if key == finding.path[-1] and _is_scalar(value) else hint
+    return (
+        ReplacingHint(hint, "", value) if key == finding.path[-1] and _is_scalar(value) and value != _OTHERS else hint
+    )
 
 
 def missing_hint(kind: str, schema: str, value: Any, path: Path, word: str) -> str:

@@ -38,10 +38,10 @@ def read_preset(name: str) -> tuple[list[Document], list[Diagnostic]]:
         with open(os.path.join(COMPILED, *name.split("/")) + ".json", "rb") as file:
             compiled = decode(file.read(), type=CompiledPreset)
     except FileNotFoundError:
-        return yamlio.parse(path, data)
+        return yamlio.parse(path, data, editable=False)
     if compiled.checksum != crc32(data):
-        return yamlio.parse(path, data)
-    return yamlio.documents(path, data, enumerate(compiled.values)), []
+        return yamlio.parse(path, data, editable=False)
+    return yamlio.documents(path, data, enumerate(compiled.values), editable=False), []
 
 
 @cache

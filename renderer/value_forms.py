@@ -52,7 +52,7 @@ def form_hint(schema: str, value: Any, finding: Finding) -> Hint | None:
             text = flow_text({key: shown}) if isinstance(key, str) else _item_text(shown)
             beside = _prefix_text(schema, finding.path, written, text_at(parent, "schema"))
             hint = f"write {text}{beside}"
-            if isinstance(form, str | int | float) and not beside:
+            if isinstance(form, str | int | float) and secret is None and not beside:
                 hint = ReplacingHint(hint, "", form)
             return Hint(hint) if len(text + beside) <= _LONGEST else None
     return None

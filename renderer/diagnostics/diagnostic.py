@@ -132,9 +132,9 @@ def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
 
 def _replacement(wording: Wording, words: Mapping[str, object]) -> tuple[str, str | float] | None:
     """The text that the hint says to replace, and by which; None where it says something else, or more."""
-    old, new = wording.replaces
-    if old:
-        return str(words[old]), str(words[new])
+    if wording.replaces:
+        old, new = wording.replaces
+        return old.format(**words), new.format(**words) if isinstance(new, str) else new
     for name, word in words.items():
         if isinstance(word, ReplacingHint) and wording.hint in (f"{{{name}}}", f"write {{{name}}}"):
             return word.old, word.new

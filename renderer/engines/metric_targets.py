@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from renderer.diagnostics import ReplacingHint
 from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import last_number
 from renderer.engines.handwritten_command import table_entry
@@ -40,7 +41,7 @@ def wrong_target(
         when = "as soon as a few requests run" if is_share else "from the first request on"
         return _words(name, f"is above {target} {when}", f"that is {aim:g}", _meant(aim, is_share))
     if is_share and aim > 1:
-        hint = f"write '{aim / 100:g}'" if aim <= 100 else "write a share, such as '0.8'"
+        hint = _written(f"{aim / 100:g}") if aim <= 100 else "write a share, such as '0.8'"
         return _words(name, _unreached(target), "it is a share between 0 and 1", hint)
     if role == _RUNNING and ranks == 1:
         for option in texts_at(table_entry(backend), "together"):
@@ -51,7 +52,7 @@ def wrong_target(
                 return _words(name, _unreached(target), why, less)
     if aim >= _MANY:
         number = re.sub(r"\D.*", "", str(target))
-        return _words(name, _unreached(target), f"that is {aim:,.0f} requests", f"write '{number}'")
+        return _words(name, _unreached(target), f"that is {aim:,.0f} requests", _written(number))
     return {}
 
 
@@ -90,11 +91,16 @@ def _unreached(target: object) -> str:
     return f"never reaches {target}, so nothing scales on it"
 
 
+def _written(number: str) -> str:
+    """The hint to write a number, as text, in place of the target."""
+    return ReplacingHint(f"write '{number}'", "", number)
+
+
 def _meant(aim: float, is_share: bool) -> str:
     """What was meant by a target in thousandths: `80m` of a share is 80 %, and `5m` requests are 5."""
     if not is_share:
-        return f"write '{aim * 1000:g}'"
-    return f"write '{aim * 10:g}'" if aim >= _TINY / 10 else "write a share, such as '0.8'"
+        return _written(f"{aim * 1000:g}")
+    return _written(f"{aim * 10:g}") if aim >= _TINY / 10 else "write a share, such as '0.8'"
 
 
 def _role(spec: Mapping[str, Any], name: str) -> str:

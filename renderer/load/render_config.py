@@ -49,7 +49,7 @@ def parse_override(text: str) -> ConfigOverride:
     path = tuple(key.removeprefix("spec.").split("."))
     if not equals or not all(path):
         raise RenderError([make_diagnostic("E130", Origin(source), text=text)])
-    documents, problems = yamlio.parse(source.name, value.encode())
+    documents, problems = yamlio.parse(source.name, value.encode(), editable=False)
     if problems:
         raise RenderError([make_diagnostic("E131", Origin(source), what=problems[0].message)])
     parsed = documents[0].value if documents else ""

@@ -191,11 +191,12 @@ class BuiltDocument(Document):
 class _File:
     """The file of its documents: its bytes, and its located nodes, read on demand."""
 
-    __slots__ = ("_blocks", "_edits", "_nodes", "data", "name")
+    __slots__ = ("_blocks", "_editable", "_edits", "_nodes", "data", "name")
 
-    def __init__(self, name: str, data: bytes) -> None:
+    def __init__(self, name: str, data: bytes, *, editable: bool) -> None:
         self.name = name
         self.data = data
+        self._editable = editable
         self._blocks: list[BlockDocument] | None = None
         self._edits: ScalarEdits | None = None
         self._nodes: list[LocatedNode | None] | None = None
@@ -218,6 +219,8 @@ class _File:
 
     def edits(self, index: int, path: Path, old: str, new: str | float, *, key: bool) -> tuple[Edit, ...]:
         """The edit of a field of the document with that index."""
+        if not self._editable:
+            return ()
         node = self.nodes()[index]
         return self._scalar_edits().edits(node, path, old, new, key=key) if node else ()
 
@@ -242,13 +245,16 @@ class _File:
         return self._nodes
 
 
-def parse(name: str, data: bytes, *, disputes: bool = False) -> tuple[list[Document], list[Diagnostic]]:
+def parse(
+    name: str, data: bytes, *, disputes: bool = False, editable: bool = True
+) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of a file, called `name` in messages, and the problems of its YAML. Never raises.
 
     Documents without content are left out, but count in `index`. After a syntax error the documents before it are
-    returned. `disputes`: whether it is a problem, too, where YAML's merge keys make readers take different values.
+    returned. `disputes`: whether it is a problem, too, where YAML's merge keys make readers take different values;
+    `editable`: whether the bytes are those of a file that is the user's.
     """
-    file = _File(name, data)
+    file = _File(name, data, editable=editable)
     try:
         values = fast_reader.read_fast(data)
         problems: list[Diagnostic] = []
@@ -266,7 +272,7 @@ def _located_reader(name: str, data: bytes, *, disputes: bool = False) -> Locate
     return LocatedReader(name, data, disputes=disputes)
 
 
-def documents(name: str, data: bytes, values: Iterable[tuple[int, object]]) -> list[Document]:
-    """Documents of a file whose values, with their indices, another process parsed."""
-    file = _File(name, data)
+def documents(name: str, data: bytes, values: Iterable[tuple[int, object]], *, editable: bool = True) -> list[Document]:
+    """Documents of a file whose values, with their indices, another process parsed. `editable`: as for `parse`."""
+    file = _File(name, data, editable=editable)
     return [Document(file, index, value) for index, value in values]

@@ -12,6 +12,7 @@ from renderer.yamlio.writer import quoted_part, scalar
 
 _OTHER_BREAK = re.compile("[\x85\u2028\u2029]")  # libyaml alone counts a line there
 _WORD = re.compile(r"[A-Za-z0-9_./:@%+=,-]+")  # that stands for itself in a shell, in JSON and in a list with commas
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./+-][A-Za-z0-9_./@%+=-]*")  # that no bracket around it ends
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){2,}")  # which no reader takes for a number, though the writer quotes it
 _IN_BRACKETS: Final = frozenset(",[]{}")  # what ends a plain scalar there
 
@@ -33,7 +34,7 @@ class ScalarEdits:
 
     def edits(self, root: LocatedNode, path: Path, old: str, new: str | float, *, key: bool) -> tuple[Edit, ...]:
         """As `Document.edits`."""
-        node = _scalar_at(root, path, key=key)
+        node = _scalar_at(root, path, new, key=key)
         if node is None or _OTHER_BREAK.search(self._text) or not str(new).isprintable():
             return ()
         start = self._offset(node.place)
@@ -53,9 +54,8 @@ class ScalarEdits:
         begin, end = spans[0]
         if source == value:  # plain
             changed = f"{value[:begin]}{new}{value[end:]}"
-            text = _written(source, changed, value)
-            if text != changed:  # it has to be quoted now
-                return self._edit(start, start + len(source), text)
+            if scalar(changed) != changed or not _PLAIN_WORD.fullmatch(new):
+                return ()  # it would be read as something else
             return self._edit(start + begin, start + end, new)
         if source[:1] in ("'", '"') and source[1:-1] == value:
             return self._edit(start + 1 + begin, start + 1 + end, new)
@@ -90,11 +90,11 @@ class ScalarEdits:
         return line, offset - self._starts[line - 1] + 1
 
 
-def _scalar_at(root: LocatedNode, path: Path, *, key: bool) -> LocatedNode | None:
-    """The scalar, or key, at a path; None where there is none, and where what is written there is read elsewhere too,
-    or stands elsewhere.
+def _scalar_at(root: LocatedNode, path: Path, new: object, *, key: bool) -> LocatedNode | None:
+    """The scalar, or key, at a path; None where there is none, where what is written there is read elsewhere too, or
+    stands elsewhere, and for a key that would be there twice as `new`.
     """
-    node = key_node = root
+    node = key_node = above = root
     for part in path:
         entry = node.child_at(part)
         if entry is None or node.anchored:
@@ -103,6 +103,8 @@ def _scalar_at(root: LocatedNode, path: Path, *, key: bool) -> LocatedNode | Non
         if key_node.place < above.place:  # the parent is an alias, or merges the field
             return None
     scalar_node = key_node if key else node
+    if key and path and isinstance(above.value, dict) and new in above.value:
+        return None
     return None if scalar_node.raw is None or scalar_node.anchored else scalar_node
 
 

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, TypeVar
 from renderer import load
 from renderer.api import RenderOptions
 from renderer.cli import standard_streams
-from renderer.diagnostics import Diagnostic, RenderError
+from renderer.diagnostics import Diagnostic, Edit, RenderError
 from renderer.diagnostics.formats import as_github, as_sarif, fingerprints
 from renderer.source import git
 from renderer.source.commit import commit_tree
@@ -258,11 +258,14 @@ def _checked(inputs: Settings, command: str, *args: str) -> Checked:
 
 def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Diagnostic:
     """From the JSON; the file as the repository knows it, where it is one of the repository."""
-    file = item["file"]
-    if prefix and not posixpath.isabs(file) and (item["code"] in STALE or os.path.lexists(folder / file)):
-        file = posixpath.normpath(posixpath.join(prefix, file))
+
+    def in_repository(file: str) -> str:
+        if prefix and not posixpath.isabs(file) and (item["code"] in STALE or os.path.lexists(folder / file)):
+            return posixpath.normpath(posixpath.join(prefix, file))
+        return file
+
     return Diagnostic(
-        file=file,
+        file=in_repository(item["file"]),
         line=item["line"],
         column=item["column"],
         code=item["code"],
@@ -270,6 +273,19 @@ def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Diagnostic:
         message=item["message"],
         hint=item["hint"],
         warning=item["severity"] == "warning",
+        end_line=item.get("endLine", 0),
+        end_column=item.get("endColumn", 0),
+        edits=tuple(
+            Edit(
+                file=in_repository(edit["file"]),
+                line=edit["line"],
+                column=edit["column"],
+                end_line=edit["endLine"],
+                end_column=edit["endColumn"],
+                text=edit["text"],
+            )
+            for edit in item.get("edits", ())
+        ),
     )
 
 

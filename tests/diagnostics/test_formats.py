@@ -13,7 +13,7 @@ from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
 from renderer import __version__
-from renderer.diagnostics import Diagnostic, addresses
+from renderer.diagnostics import Diagnostic, Edit, addresses
 from renderer.diagnostics.formats import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
 from renderer.text import escapes
 from tests.paths import TESTS
@@ -26,6 +26,8 @@ REFERENCE = re.compile(
 
 ERROR = Diagnostic("apps/chat.yaml", 9, 16, "E203", "spec.model", "no model 'x'", "did you mean 'y'?")
 WARNING = Diagnostic("apps/chat.yaml", 3, 1, "W202", "", "no effect", warning=True)
+EDITS = (Edit("apps/chat.yaml", 9, 20, 9, 23, "😀y"), Edit("apps/ä b.yaml", 2, 1, 3, 4, ""))
+EDITED = replace(ERROR, end_line=10, end_column=2, edits=EDITS)
 NOWHERE = Diagnostic("nowhere", 0, 0, "E122", "", "no such file or folder")
 
 
@@ -60,6 +62,24 @@ def test_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert as_github([ERROR]).endswith("%0Ahttps://docs.example/llmaz/errors/E203/")
     assert json.loads(as_json([])) == []
     assert "é" in as_json([replace(ERROR, message="é")])
+
+
+def test_json_of_edits() -> None:
+    (item,) = json.loads(as_json([EDITED]))
+    assert (item["endLine"], item["endColumn"]) == (10, 2)
+    assert item["edits"] == [
+        {"file": "apps/chat.yaml", "line": 9, "column": 20, "endLine": 9, "endColumn": 23, "text": "😀y"},
+        {"file": "apps/ä b.yaml", "line": 2, "column": 1, "endLine": 3, "endColumn": 4, "text": ""},
+    ]
+    (item,) = json.loads(as_json([ERROR]))
+    assert not {"endLine", "endColumn", "edits"} & item.keys()
+
+
+def test_findings_that_differ_in_their_edits_are_one() -> None:
+    assert EDITED == ERROR
+    assert {EDITED, ERROR} == {ERROR}
+    assert sorted([EDITED, WARNING, ERROR]) == [WARNING, ERROR, EDITED]
+    assert replace(ERROR, document=1) != ERROR
 
 
 # --- GitHub's workflow commands
@@ -199,6 +219,38 @@ def test_sarif() -> None:
         {"artifactLocation": {"uri": "apps/chat.yaml"}, "region": {"startLine": 3, "startColumn": 1}},
         {"artifactLocation": {"uri": "nowhere"}},
     ]
+
+
+def test_sarif_of_edits() -> None:
+    """Columns of the log are characters, not UTF-16's units."""
+    (run,) = sarif(EDITED, ERROR)["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    edited, plain = run["results"]
+    region = {"startLine": 9, "startColumn": 16, "endLine": 10, "endColumn": 2}
+    assert edited["locations"][0]["physicalLocation"]["region"] == region
+    (fix,) = edited["fixes"]
+    assert fix["description"] == {"text": "did you mean 'y'?"}
+    assert fix["artifactChanges"] == [
+        {
+            "artifactLocation": {"uri": "apps/chat.yaml"},
+            "replacements": [
+                {
+                    "deletedRegion": {"startLine": 9, "startColumn": 20, "endLine": 9, "endColumn": 23},
+                    "insertedContent": {"text": "😀y"},
+                }
+            ],
+        },
+        {
+            "artifactLocation": {"uri": "apps/%C3%A4%20b.yaml"},
+            "replacements": [
+                {
+                    "deletedRegion": {"startLine": 2, "startColumn": 1, "endLine": 3, "endColumn": 4},
+                    "insertedContent": {"text": ""},
+                }
+            ],
+        },
+    ]
+    assert "fixes" not in plain
 
 
 def test_sarif_of_nothing() -> None:

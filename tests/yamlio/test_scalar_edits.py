@@ -6,6 +6,7 @@ import pytest
 
 from renderer import yamlio
 from renderer.diagnostics import Edit, Origin, Path, make_diagnostic, meant_name
+from renderer.preset_tables import read_preset
 from tests.yamlio.reading import document
 
 STYLES = """\
@@ -14,7 +15,8 @@ single: 'it''s one'
 double: "one"
 number: 0.90
 flag: yes
-args: [--a=one, '--a=one', "--a=on\\x65", --b=one=one]
+args: [--a=one, '--a=one', "--a=on\\x65", --b=one=one, --c=one]
+time: 1T0
 block: |
   exec x --a one \\
 
@@ -74,15 +76,19 @@ def edited(text: str, path: Path, old: str, new: str | float, *, key: bool = Fal
         (("number",), "0.90", "0.90", 'number: "0.90"'),
         (("number",), "", 7, "number: 7"),
         (("flag",), "yes", "yes", 'flag: "yes"'),
-        (("args", 0), "one", "off", """args: [--a=off, '--a=one', "--a=on\\x65", --b=one=one]"""),
-        (("args", 0), "--a", "--c", """args: [--c=one, '--a=one', "--a=on\\x65", --b=one=one]"""),
-        (("args", 0), "--a=one", "a, b", """args: ["a, b", '--a=one', "--a=on\\x65", --b=one=one]"""),
+        (("args", 0), "one", "off", """args: [--a=off, '--a=one', "--a=on\\x65", --b=one=one, --c=one]"""),
+        (("args", 0), "--a", "--c", """args: [--c=one, '--a=one', "--a=on\\x65", --b=one=one, --c=one]"""),
+        (("args", 0), "--a=one", "a, b", """args: ["a, b", '--a=one', "--a=on\\x65", --b=one=one, --c=one]"""),
         (("args", 0), "one", "a, b", ""),
         (("args", 0), "one", 1, ""),
         (("args", 0), "on", "off", ""),  # a part of a word
-        (("args", 1), "one", "two", """args: [--a=one, '--a=two', "--a=on\\x65", --b=one=one]"""),
+        (("args", 1), "one", "two", """args: [--a=one, '--a=two', "--a=on\\x65", --b=one=one, --c=one]"""),
         (("args", 2), "--a", "--c", ""),
         (("args", 3), "one", "two", ""),  # which one?
+        (("args", 4), "one", "a,b", ""),  # a comma ends a plain item
+        (("args", 4), "--c=one", "a,b", """args: [--a=one, '--a=one', "--a=on\\x65", --b=one=one, "a,b"]"""),
+        (("time",), "T", ":", ""),  # it would be a time
+        (("time",), "1T0", "1:0", 'time: "1:0"'),
         (("block",), "one", "three", "  exec x --a three \\"),
         (("block",), "--b", "--c", "    --c two"),
         (("block",), "two", "three", ""),
@@ -109,6 +115,7 @@ def test_a_scalar_keeps_its_style(path: Path, old: str, new: str | float, line: 
         (("key",), "it's", "'it''s': {one: 1}"),
         (("key", "one"), "a b", "'key': {a b: 1}"),
         (("block",), "other", "other: |"),
+        (("plain",), "single", ""),  # which is there
     ],
 )
 def test_a_key_keeps_its_style(path: Path, new: str, line: str) -> None:
@@ -132,6 +139,10 @@ def test_a_key_keeps_its_style(path: Path, new: str, line: str) -> None:
 def test_what_is_shared_is_not_edited(path: Path, key: bool, line: str) -> None:
     old, new = (str(path[-1]), "x") if key else ("one", "two")
     assert edited(SHARED, path, old, new, key=key) == line
+
+
+def test_a_file_of_ours_is_not_edited() -> None:
+    assert read_preset("backends/vllm")[0][0].edits(("kind",), "BackendRuntime", "Other") == ()
 
 
 def test_places_count_characters_without_a_mark() -> None:
@@ -160,14 +171,14 @@ def test_an_item_of_a_list_and_a_text_in_a_document() -> None:
         (("plain",), False, (1, 11)),
         (("plain",), True, (1, 6)),
         (("single",), False, (2, 20)),
-        (("args",), False, (6, 54)),
+        (("args",), False, (6, 63)),
         (("args", 1), False, (6, 26)),
-        (("block",), False, (11, 8)),
-        (("folded",), False, (13, 10)),
-        (("several",), False, (15, 6)),
-        (("key", "one"), True, (16, 12)),
-        (("empty",), False, (17, 7)),
-        ((), False, (17, 7)),
+        (("block",), False, (12, 8)),
+        (("folded",), False, (14, 10)),
+        (("several",), False, (16, 6)),
+        (("key", "one"), True, (17, 12)),
+        (("empty",), False, (18, 7)),
+        ((), False, (18, 7)),
     ],
 )
 def test_ends(path: Path, key: bool, end: tuple[int, int]) -> None:

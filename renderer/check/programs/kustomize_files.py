@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_diagnostic, read_error
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, ReplacingHint, make_diagnostic, read_error
 from renderer.kubernetes.json_values import list_at
 from renderer.source.kustomizations import (
     KUSTOMIZATIONS,
@@ -125,7 +125,8 @@ class KustomizeFiles:
             is_there = os.path.exists(real_path_inside(self._root, target))
         if is_there and not _is_fetched(name, field):
             return target
-        hint = f"write './{name}'" if is_there else "copy it into the tree, and name it by its path"
+        in_tree = ReplacingHint(f"write './{name}'", name, f"./{name}")
+        hint = in_tree if is_there else "copy it into the tree, and name it by its path"
         kind = "an address" if is_address(name) else "a repository"
         what = f"{kind} to kustomize" if is_there else "not a file or folder of this tree"
         self.problems.append(make_diagnostic("E564", origin, name=name, what=what, hint=hint))

@@ -27,6 +27,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W549": Wording(
         "no node has the label '{key}', so DoNotSchedule keeps all pods from running",
         "write topologyKey: {near}",
+        replaces=("", "{near}"),
     ),
     "W503": Wording(
         "the constraint over {key} counts pods with {labels}, which no pod of this {kind} has: it spreads nothing",
@@ -43,7 +44,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W505": Wording(
         "there is no {kind} '{name}' in the manifests, but one is called '{near}'",
         "did you mean '{near}'?",
-        replaces=("name", "near"),
+        replaces=("{name}", "{near}"),
     ),
     "W506": Wording("the {kind} '{name}' has no key '{key}'", "it has {known}"),
     "W507": Wording(
@@ -83,7 +84,9 @@ CLUSTER: Final[dict[str, Wording]] = {
         "maxUnavailable and maxSurge both come to 0 of {replicas}", "allow one group to be down, or one more to run"
     ),
     "E514": Wording("{what}", about="the size and subGroupSize do not go together: {what}"),
-    "E515": Wording("LWS rewrites restartPolicy Default to None, so it would drift", "write None"),
+    "E515": Wording(
+        "LWS rewrites restartPolicy Default to None, so it would drift", "write None", replaces=("Default", "None")
+    ),
     "E516": Wording("this annotation needs a subGroupPolicy", "write one, or leave the annotation out"),
     "E520": Wording("the {what} '{name}' already exists", "rename one of them"),
     "E521": Wording("no volume is called '{name}'", "name one of the pod's volumes"),
@@ -274,7 +277,11 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "E580": Wording("there is no {kind} '{name}'{where}", "{hint}"),
     "N580": Wording("the {kind} '{name}'{where} is not in the manifests, so it was not checked"),
-    "W580": Wording("failureMode FailOpen does nothing: without its picker the pool answers 500", "write FailClose"),
+    "W580": Wording(
+        "failureMode FailOpen does nothing: without its picker the pool answers 500",
+        "write FailClose",
+        replaces=("FailOpen", "FailClose"),
+    ),
     "E581": Wording("the Gateway '{gateway}' has no listener {what}", "its listeners: {known}"),
     "N581": Wording(
         "the Service '{name}' selects no pod in the manifests, so whether one listens there was not checked"
@@ -376,6 +383,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E597": Wording(
         "no route of Envoy Gateway can lead to the InferencePool '{name}' of this group",
         "write inference.networking.k8s.io/v1",
+        replaces=("", "inference.networking.k8s.io/v1"),
     ),
     "E598": Wording(
         "no picker chooses a pod of the InferencePool '{name}', so every request is answered with 500",

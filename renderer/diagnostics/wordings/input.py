@@ -107,7 +107,9 @@ INPUT: Final[dict[str, Wording]] = {
         "passThrough copies this {kind} into the output, and {owner} also renders it",
         "leave one of the two out, or rename it: if both are applied, each overwrites the other",
     ),
-    "E212": Wording("the apiVersion of {kind} is {right}, not '{version}'", "write apiVersion: {right}"),
+    "E212": Wording(
+        "the apiVersion of {kind} is {right}, not '{version}'", "write apiVersion: {right}", replaces=("", "{right}")
+    ),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "W216": Wording("nothing reads the annotation '{name}'", "{hint}"),
     "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),

@@ -93,7 +93,11 @@ POLICY: Final[dict[str, Wording]] = {
         "no binding in the files under admission refers to the policy '{policy}', so it has no effect",
         "add the file of its ValidatingAdmissionPolicyBinding to admission",
     ),
-    "E843": Wording("a {kind} of version {version} is not evaluated", "write it as admissionregistration.k8s.io/v1"),
+    "E843": Wording(
+        "a {kind} of version {version} is not evaluated",
+        "write it as admissionregistration.k8s.io/v1",
+        replaces=("", "admissionregistration.k8s.io/v1"),
+    ),
     "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
     "E845": Wording(
         "no file matches '{glob}'", "fix the path, which starts at the folder of the RenderPolicy, or leave it out"
