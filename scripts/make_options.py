@@ -22,12 +22,12 @@ Of one version, printed:
 Each line is `--name[,alias…] ARITY [TYPE] [repeat] [since..until]`: the first long name, the other spellings of the
 same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any number),
 `+` (one or more). TYPE is `int`, `float`, `json`, `object` (JSON in braces), `map` (the same, or any text without
-braces around it) or `count` (a whole number, or one such as 8k) where the engine reads the value so, with `?` where
-it takes `None` too, and its bounds (`int>=1`, `float?>0<=1`) where its configuration has them. `repeat` says that an
-option given twice means both. `since..until`: the first version that has this line, and the first that has it no
-longer; either may be left out. What differs by version has several lines. Spellings that switch an option off stand
-on a line of their own. The line `versions …` holds every release, the oldest first, `samples …` those that were
-looked at.
+braces around it), `count` (a whole number, or one such as 8k) or `kv` (key=type:value) where the engine reads the value
+so, with `?` where it takes `None` too, and its bounds (`int>=1`, `float?>0<=1`) where its configuration has them.
+`repeat` says that an option given twice means both. `since..until`: the first version that has this line, and the
+first that has it no longer; either may be left out. What differs by version has several lines. Spellings that switch
+an option off stand on a line of their own. The line `versions …` holds every release, the oldest first, `samples …`
+those that were looked at.
 
 A line `=--name[,--other…] VALUE… [@since..until VALUE…]…` holds the values that options take, from the parser or from
 the registry in which the engine looks them up: those of all versions first, then those of ranges. Where a version has
@@ -515,11 +515,13 @@ def compares(handler: Sequence[Token], i: int) -> bool:
 
 
 def number(handler: Sequence[Token]) -> str:
-    """`int`, `float` or `json` where a handler takes its value as that, or compares it with some texts."""
+    """`int`, `float`, `json` or `kv` where a handler takes its value as that, or compares it with some texts."""
     start = next(i for i, token in enumerate(handler) if token == Token("("))
     parameters = arguments(handler[start + 1 : parameters_end(handler) - 1])
     if len(parameters) == 2 and parameters[1][:1] == [Token("int")]:
         return "int"
+    if Token("string_parse_kv_override") in handler:
+        return "kv"
     uses = [i for i in value_uses(handler) if not compares(handler, i) and handler[i - 1].text != "."]
     reads = {" ".join(token.text for token in handler[i - 2 : i]) for i in uses if not is_message(handler, i)}
     types = {"stof (": "float", "stoi (": "int", "parse (": "json"}

@@ -18,11 +18,11 @@ ANY_CASE: Final = "^"  # stands among values whose letters may be of another cas
 NO_LIST: Final = "none"  # what `options.list` says where there is meant to be no list
 
 # The form of a line of a list of options; scripts/make_options.py says what it means.
-_FORM = "--name[,-n] ARITY [int|float|json|object|map|count][?][bounds] [repeat] [{choices}] [since..until]"
+_FORM = "--name[,-n] ARITY [int|float|json|object|map|count|kv][?][bounds] [repeat] [{choices}] [since..until]"
 # The same without the range of versions.
 _LINE = re.compile(
     r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})"
-    r"(?:\s+(int|float|json|object|map|count)(\?)?((?:[<>]=?-?[0-9.]+){0,2}))?(\s+repeat)?(?:\s+\{([^\s{}]+)\})?"
+    r"(?:\s+(int|float|json|object|map|count|kv)(\?)?((?:[<>]=?-?[0-9.]+){0,2}))?(\s+repeat)?(?:\s+\{([^\s{}]+)\})?"
 )
 _BOUND = re.compile(r"([<>]=?)(-?[0-9.]+)")
 

@@ -26,13 +26,14 @@ _NEAR = 0.75  # how similar the name of an option has to be that is proposed
 _LETTERS = 2  # by how many another name may differ where nobody knows whether it takes such a value
 _LETTERS_OF_NAME = 3  # of which one may differ
 _MOST_OPTIONS = 5  # in a hint
-_KINDS = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json", "map": ""}
+_KINDS = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json", "map": "", "kv": ""}
 _MEANT = "did you mean"  # how a hint begins that knows what was meant
 _SWITCH_WORDS = frozenset(("enable", "disable"))  # which people leave out; another word more is another option
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
 _DIGITS_HINT = "write the number itself"
 _JSON_HINT = "write it as JSON: keys and texts in double quotes, no comma behind the last one, true, false and null"
+_PAIR_HINT = "write it such as tokenizer.ggml.add_bos_token=bool:false"
 _TYPES = {
     "int": "a whole number",
     "float": "a number",
@@ -40,9 +41,12 @@ _TYPES = {
     "object": "a JSON object",
     "map": "JSON in its braces",
     "count": "a whole number or one like 8k",
+    "kv": "key=type:value, with int, float, bool or str for the type",
 }
 # Patterns as text: few runs need them. A thousand is k, 1024 is K; only of the former there may be parts.
 _COUNT = r"\s*([0-9]+(\.[0-9]+)?[kmgt]|[0-9]+[KMGT])\s*"
+# What llama.cpp's string_parse_kv_override takes (common/common.cpp of b11434).
+_KEY_VALUE = r"[^=]{0,127}=(int:.*|float:.*|bool:(true|false)|str:.{0,127})"
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -451,6 +455,10 @@ def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
     try:
         if option.type == "map" and not (value.strip()[:1] == "{" and value.strip()[-1:] == "}"):
             return ""
+        if option.type == "kv":
+            first, *others = value.split(",") if '"' not in value else [value]
+            pairs = [first, *(part for part in others if "=" in part)]
+            return "" if all(re.fullmatch(_KEY_VALUE, pair) for pair in pairs) else words
         if option.type in _JSON:
             content = json.loads(value)
             return "" if option.type != "object" or isinstance(content, dict) else words
@@ -485,6 +493,8 @@ def _type_hint(style: Dialect, option: Option, value: str) -> str:
             text = json.dumps([part.strip() for part in value.split(",")])
             return ReplacingHint(f"write '{text}'", value, text)
         return _JSON_HINT if is_json_like else ""
+    if option.type == "kv":
+        return _PAIR_HINT
     return _number_hint(style, option, value)
 
 

@@ -521,6 +521,8 @@ ON_CPUS: Body = {
 of_engine("W833", "layers on no accelerator", ("command", 3), **ON_CPUS)
 OFFLINE = [{"name": "HF_HUB_OFFLINE", "value": "1"}]
 of_engine("E829", "offline without a model", ("env", 0, "name"), env=OFFLINE)
+of_engine("E830", "name for a template", ("command", 4), "--chat-template=qwen3")
+of_engine("W834", "task of another model", ("command", 4), "--runner=pooling", command=KNOWN_MODEL)
 FIXED_ROOT = {"readOnlyRootFilesystem": True}
 of_engine("W829", "root that is read-only", ("securityContext", "readOnlyRootFilesystem"), securityContext=FIXED_ROOT)
 TRUE = [{"name": "NCCL_P2P_DISABLE", "value": "true"}]

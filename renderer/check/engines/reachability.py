@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from renderer.check.engines.containers import EngineContainer
@@ -12,10 +13,12 @@ from renderer.engines.container_engine import listening_port
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants
+from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.workloads import WORKLOADS, containers, kind_of, stays
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+_ANY = "0.0.0.0"  # noqa: S104 - an engine in a pod serves the pod's address
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -24,21 +27,29 @@ def local_host(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for an engine that serves the pod itself alone, by its options or without any."""
     recognised = container.recognised
     entry, command = table_entry(recognised.engine.runtime.name), recognised.command
-    if command.hides_options or "host" not in entry or container.is_worker or not _is_asked(container):
+    if command.hides_options or container.is_worker or not _is_asked(container):
         return
     for i, word in enumerate(command.arguments):
         option, glued, value = word.text.partition("=")
-        if option in entry["host"]:
+        if option in entry.get("host", ()):
             address = value if glued else "".join(other.text for other in command.arguments[i + 1 : i + 2])
             if address in _LOCAL:
-                yield make_diagnostic("W451", word.origin, name=container.name, hint=f"write {option} 0.0.0.0")
+                yield make_diagnostic("W451", word.origin, name=container.name, hint=f"write {option} {_ANY}")
             return
-    variables = [variable.get("name") for variable in maps_at(container.body, "env")]
+    variables = [text_at(variable, "name") for variable in maps_at(container.body, "env")]
+    variable = text_at(entry, "hostVariable")
+    if variable in variables:
+        address = plain_variables(container.body).get(variable, "")
+        host = re.sub(r":\d+$|[][]", "", address.rpartition("://")[2].rstrip("/"))
+        if host in _LOCAL:
+            origin = container.origin("env", variables.index(variable), "value")
+            yield make_diagnostic("W451", origin, name=container.name, hint=f"write {address.replace(host, _ANY)}")
+        return
     rule = entry.get("localHost")
-    if rule is None or entry.get("hostVariable") in variables or (rule.get("ownImage") and recognised.is_own_image):
+    if rule is None or (rule.get("ownImage") and recognised.is_own_image):
         return
     origin = command.arguments[-1].origin if command.arguments else container.origin()
-    yield make_diagnostic("W451", origin, name=container.name, hint=f"add {entry['host'][0]} 0.0.0.0")
+    yield make_diagnostic("W451", origin, name=container.name, hint=f"add {entry['host'][0]} {_ANY}")
 
 
 def _is_asked(container: EngineContainer) -> bool:

@@ -234,7 +234,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "W482": Wording(
         "{option} {value} needs weights that are stored as {format}, and those of the model are {stored}: {engine} "
-        "finds no settings for them, and does not start",
+        "cannot load them so, and does not start",
         "leave {option} out, or serve a repository with weights in {format}",
     ),
     "N482": Wording(
@@ -496,6 +496,8 @@ ENGINES: Final[dict[str, Wording]] = {
         "{given}: {engine} {what} {folder}, but {why}",
         "mount a volume that can be written at {folder}",
     ),
+    "E830": Wording("{option} {value}: {engine} {effect}", "{hint}"),
+    "W834": Wording("{option}: {engine} {what}, and {model} is a model for {task}", "{hint}"),
     "W832": Wording("{name}: {what}", "{hint}", about="the value of a variable is none that its reader takes"),
     "W833": Wording(
         "{option} {value} does nothing: the image is built for CPUs, and {engine} computes on them alone",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from renderer.diagnostics import Diagnostic, ReplacingHint, make_diagnostic, meant_name, rule
@@ -14,7 +14,8 @@ from renderer.preset_tables import preset_table
 from renderer.text.number_forms import read_number
 from renderer.text.suggestions import closest
 
-_NEAR = 0.75  # how similar a key has to be that is proposed
+_NEAR, _NEAR_CHOICE = 0.75, 0.8  # how similar a key, and a word, has to be that is proposed
+_MOST_CHOICES = 8  # in a hint
 _NUMBER = re.compile(r"\s*[+-]?\d")
 _WHOLE = re.compile(r"\s*[+-]?\d+(_\d+)*\s*")
 _YES = frozenset(("true", "yes", "on", "y", "t", "enable", "enabled"))
@@ -24,21 +25,25 @@ _WORDS = {"True": ("true", "1", "yes", "on"), "False": ("false", "0", "no", "off
 
 
 @cache
-def _rows() -> Mapping[str, Mapping[str, object]]:
-    """The row of each variable."""
-    rows = maps_at(preset_table("variable_values"), "rows")
-    return {name: row for row in rows for words in texts_at(row, "variables") for name in words.split()}
+def _rows() -> Mapping[str, Sequence[Mapping[str, object]]]:
+    """The rows of each variable, which are of several versions."""
+    rows: dict[str, list[Mapping[str, object]]] = {}
+    for row in maps_at(preset_table("variable_values"), "rows"):
+        for name in (name for words in texts_at(row, "variables") for name in words.split()):
+            rows.setdefault(name, []).append(row)
+    return rows
 
 
 @rule(of=RunningEngine, when=lambda running: running.container.env)
 def misread_values(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning for each variable of the reader's whose value is not what its program takes it for, or is refused."""
     for name, origin in running.written_variables(""):
-        row = _rows().get(name, {})
-        value = running.plain_value(name) if row else ""
-        problems = list(_problems(running, row, name, value)) if value and "{{" not in value else []
-        if problems and _is_read(running, row, name):
-            yield from (make_diagnostic("W832", origin, name=name, what=what, hint=hint) for what, hint in problems)
+        rows = _rows().get(name, ())
+        value = running.plain_value(name) if rows else ""
+        for row in rows if value and "{{" not in value else ():
+            problems = list(_problems(running, row, name, value))
+            if problems and _is_read(running, row, name):
+                yield from (make_diagnostic("W832", origin, name=name, what=what, hint=hint) for what, hint in problems)
 
 
 def _is_read(running: RunningEngine, row: Mapping[str, object], name: str) -> bool:
@@ -61,12 +66,15 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         return
     elif form == "number" and not _WHOLE.fullmatch(value):
         yield f"{reader} reads a whole number there, and ends at '{value}'", _number_hint(value)
-    elif form == "choice" and not _is_choice(row, value):
+    elif form in ("choice", "choice or default") and not _is_choice(row, value):
         choices = sorted(texts_at(row, "words"))
-        near = closest(value.lower(), [choice.lower() for choice in choices], _NEAR)
-        right = next((choice for choice in choices if choice.lower() == near), "")
-        hint = meant_name(value, right) if right else f"write {', '.join(choices[:-1])} or {choices[-1]}"
-        yield f"{reader} does not know '{value}' there, and ends", hint
+        right = _meant_choice(value, choices)
+        listed = (
+            f"write {', '.join(choices[:-1])} or {choices[-1]}" if len(choices) <= _MOST_CHOICES else "leave it out"
+        )
+        hint = meant_name(value, right) if right else listed
+        effect = "ends" if form == "choice" else "takes its default"
+        yield f"{reader} does not know '{value}' there, and {effect}", hint
     elif form == "address" and "://" not in value:
         yield (
             f"{reader} needs http:// or https:// there, and downloads nothing",
@@ -78,6 +86,14 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         yield f"{reader} reads '{value}' as true there", ReplacingHint("write 'false', in quotes", value, "false")
     elif form == "leading number" and not _NUMBER.match(value) and value.strip().lower() not in _NO:
         yield f"{reader} reads a whole number there, and '{value}' as 0", _number_hint(value)
+
+
+def _meant_choice(value: str, choices: Sequence[str]) -> str:
+    """The word that was meant: a longer or shorter form of it, else one that is close; '' without one."""
+    forms = [choice for choice in choices if choice.startswith(f"{value}_") or value.startswith(f"{choice}_")]
+    near = closest(value.lower(), [choice.lower() for choice in choices], _NEAR_CHOICE)
+    close = next((choice for choice in choices if choice.lower() == near), "")
+    return forms[0] if len(forms) == 1 else close
 
 
 def _is_choice(row: Mapping[str, object], value: str) -> bool:

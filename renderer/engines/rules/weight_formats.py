@@ -43,7 +43,8 @@ def other_format(running: RunningEngine) -> Iterator[Diagnostic]:
             continue  # the name of the model, or of its repository, says that format
         named = next((name for name in formats if name in others), "")
         known_format = named or (stored if stored in formats or stored in _OTHER_FORMATS else "")
-        if known_format and known_format != needed_format:
+        is_alike = map_at(table_entry(line.backend), "storedFormats").get("alike") is True and known_format in formats
+        if known_format and known_format != needed_format and not is_alike:
             words = {"option": option.name, "value": option.value, "format": needed_format, "stored": known_format}
             yield make_diagnostic("W482", option.origin, engine=line.engine.names.engine or line.backend, **words)
 

@@ -25,6 +25,7 @@ from renderer.engines.rules import (
     memory,
     options,
     probes,
+    templates,
     variable_values,
     variables,
     weight_formats,
@@ -156,6 +157,10 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     variable_values.misread_values: (
         Fault("W832", not_of=dict.fromkeys(KINDS, "tests/errors/W832-*, tests/check/test_every_kind.py: a value")),
+    ),
+    templates.names_for_templates: (Fault("E830", ["--chat-template", "qwen3"]),),
+    templates.other_task: (
+        Fault("W834", not_of=dict.fromkeys(KINDS, "tests/errors/W834-*, test_every_kind: a model of a preset; E462")),
     ),
     folders.unwritable_folders: (
         Fault("W829", not_of=dict.fromkeys(KINDS, "tests/errors/W829-*, tests/check/test_every_kind.py: a folder")),
