@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from renderer.check.documents import Meeting
     from renderer.check.engines import EngineCensus
     from renderer.load.hand_written import Manifests
+    from renderer.load.manifest_tree import EnvironmentFolders
     from renderer.yamlio import Document
 
 _SHOWN = 3  # names of files that hold no objects
@@ -130,7 +131,10 @@ def check(
         problems, sets = _built_sets(kustomizations)
         if paths:
             unapplied = [document for documents in files.unapplied.values() for document in documents]
-            sets = [_ManifestSet(paths, files.documents, files.kustomizations, files.variants, unapplied), *sets]
+            sets = [
+                _ManifestSet(paths, files.documents, files.kustomizations, files.overlays, files.variants, unapplied),
+                *sets,
+            ]
         problems += files.problems
         if charts:
             problems += _add_charts(sets, charts)
@@ -161,6 +165,7 @@ class _ManifestSet(Struct):
     paths: tuple[str, ...]  # of the command line
     documents: list[Document]
     kustomizations: Mapping[str, Set[str]] = {}  # by name of a file: the folders of those that take it
+    overlays: Sequence[Document] = ()  # the kustomizations beside them
     variants: Set[str] = frozenset()  # names of files of which nothing says with what they are applied
     unapplied: list[Document] = []  # beside them, in files that no kustomization takes
     rendered: list[Document] = []  # the HelmReleases among them whose charts' objects are among them too
@@ -334,6 +339,7 @@ def _judge(
     folders = environment_folders(manifests.paths)
     for document in manifests.documents if folders.names else ():
         problems += validate_sync_source(document, folders.output, folders.names, folders.has_file)
+    problems += _sync_problems(manifests, folders)
     clusters = split_by_cluster(manifests.paths, manifests.documents)
     if tree.policies:
         from renderer.policy import judge_documents
@@ -354,6 +360,28 @@ def _judge(
         problems += [*cluster_findings, *findings]
         unjudged |= {id(document): document for document in unknown}
     return problems, [*unjudged.values()]
+
+
+def _sync_problems(manifests: _ManifestSet, folders: EnvironmentFolders) -> Iterator[Diagnostic]:
+    """What is wrong with how the objects and kustomizations of a set bring rendered files to a cluster."""
+    from renderer.check.sync_sources import synced_repository, validate_overlay, validate_sync_folder
+    from renderer.kubernetes.sync_sources import is_sync_source
+
+    syncing = [document for document in manifests.documents if is_sync_source(document.value)]
+    if not (syncing or manifests.overlays):
+        return
+    paths = {document.name: folders.path_of(document.name) for document in manifests.documents}
+    repository = synced_repository(
+        [(paths[document.name], document.value) for document in manifests.documents],
+        folders.output,
+        folders.names,
+        folders.has_file,
+        folders.folders_in,
+    )
+    for document in syncing:
+        yield from validate_sync_folder(document, repository)
+    for document in manifests.overlays:
+        yield from validate_overlay(document, os.path.dirname(folders.path_of(document.name)), repository)
 
 
 def _meeting(manifests: _ManifestSet, one: Document, other: Document) -> Meeting:

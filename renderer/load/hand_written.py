@@ -36,6 +36,7 @@ class Manifests(Struct, frozen=True):
     # By name of a file: the folders of the kustomizations that take it. A file that none takes has its own folder
     # where one path is given, or an object says which folders are applied together.
     kustomizations: dict[str, Set[str]] = {}
+    overlays: list[Document] = []  # the kustomizations
     variants: frozenset[str] = frozenset()  # names of files of which nothing says with what they are applied
     patches_of_tree: KustomizePatches | None = None  # those that kustomizations make
     # Names of files and charts that `ignore` of the nearest llmaz.yaml names, unless they lie in a path that it names.
@@ -46,7 +47,10 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
     """The manifests of a tree below the paths. A file that is itself one of the paths is always judged."""
     kustomizations = _Kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     manifests = Manifests(
-        file_count=len(input_tree.files), charts=input_tree.charts, patches_of_tree=kustomizations.patches
+        file_count=len(input_tree.files),
+        charts=input_tree.charts,
+        overlays=kustomizations.documents,
+        patches_of_tree=kustomizations.patches,
     )
     names = input_tree.unprintable_names
     manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
@@ -128,9 +132,11 @@ class _Kustomizations:
         named: set[str] = set()
         self._named_by: dict[str, set[str]] = {}  # by the folder of one that says which of its files are applied
         by_folder: dict[str, list[Document]] = {}
+        self.documents: list[Document] = []
         for file in files:
             folder = os.path.dirname(file.path)
             by_folder[folder] = [*_readable_documents(file)]
+            self.documents += by_folder[folder]
             for document in by_folder[folder]:
                 named |= part_paths(document.value, folder)
                 if takes_files(document.value):

@@ -124,6 +124,17 @@ class EnvironmentFolders(Struct, frozen=True):
         """Whether the repository has the file."""
         return os.path.isfile(os.path.join(self.top, path))
 
+    def folders_in(self, path: str) -> list[str] | None:
+        """The names of the folders in one of the repository; None where it does not exist."""
+        folder = os.path.join(self.top, path)
+        if not os.path.isdir(folder):
+            return None
+        return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+
+    def path_of(self, name: str) -> str:
+        """The path of a file from the top of the repository. `name`: from the working directory."""
+        return os.path.relpath(name, self.top).replace(os.sep, "/")
+
 
 def environment_folders(paths: Sequence[str]) -> EnvironmentFolders:
     """Where the environments of the RenderConfig at or above the paths are rendered. For `llmaz check`. Raises

@@ -687,7 +687,8 @@ ELSEWHERE: Mapping[str, str] = {
     "the schema, and what a CRD itself says": "E301 E302 E570 E571 E700 W700",
     "files, charts, programs and objects as a whole": (
         "E121 E140 E141 E144 E201 E501 E502 E560 E561 E562 E563 E564 E565 E567 E743 E744 E745 E746 E747 E748 N475 N476"
-        " N517 N565 W546 W565 W566 W568 W615 W727"
+        " N517 N565 W546 W565 W566 W568 W615 W727 W730 W731 W732 W733"
+        " W734"
     ),
     "the Secrets of all gated models in one note; tests/errors has it": "N533",
     "what the platform of the tree, and its namespaces, lack": "N535 W535",

@@ -59,6 +59,28 @@ DELIVERY: Final[dict[str, Wording]] = {
         "the {kind} '{name}' takes {output}/ with the folders of all environments ({names}): one cluster gets them all",
         "write path: {first}, and an object for each other environment: llmaz {command} prints them",
     ),
+    "W730": Wording(
+        "Argo CD takes only the files in {path}/ itself, and none of the folders below, such as {file}",
+        "write directory: {{recurse: true}} beside path",
+    ),
+    "W731": Wording(
+        "the {kind} '{name}' brings input of llmaz to the cluster, such as {file}, of which a cluster makes nothing "
+        "without llmaz's operator",
+        "write path: {output}, where llmaz renders to",
+    ),
+    "W732": Wording(
+        "the {kind} '{name}' syncs {path}, which is not there: {parent}/ has {known}",
+        "write path: {hint}",
+    ),
+    "W733": Wording(
+        "{field} moves the objects of {moved} to '{space}', such as {what}, which others look for where they were",
+        "leave it out: each rendered object says its namespace",
+    ),
+    "W734": Wording(
+        "{field} makes '{renamed}' of '{first}', and leaves host names, selectors and references of custom resources "
+        "as they are",
+        "leave it out, and give the input other names",
+    ),
     "E724": Wording(
         "'{value}' would be the same for {names}, which would overwrite each other",
         "write {{env}} for the environment's name, or print one with --env NAME",
