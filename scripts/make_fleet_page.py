@@ -78,19 +78,23 @@ def files(count: int) -> Iterator[tuple[str, str]]:
         yield f"models/{owner_of(i) or 'shared'}/{i:04}.yaml", playground(i)
 
 
-def main() -> None:
-    count, folder = int(sys.argv[1]), Path(sys.argv[2]).resolve()
+def make_page(count: int, folder: Path) -> None:
+    """Writes input, page and figures into the folder."""
     for name, text in files(count):
         path = folder / "input" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    llmaz = [sys.executable, "-m", "renderer", "fleet"]
+    llmaz = [sys.executable, "-m", "renderer", "fleet"]  # installed in .venv, so it is found from any folder
     page = ["--html", "../fleet.html", "--source-url", SOURCE_URL]
     subprocess.run([*llmaz, *page], cwd=folder / "input", check=True)
     figures = subprocess.run(
         [*llmaz, "--format", "json"], cwd=folder / "input", check=True, text=True, stdout=subprocess.PIPE
     ).stdout
     (folder / "fleet.json").write_text(figures, "utf-8")
+
+
+def main() -> None:
+    make_page(int(sys.argv[1]), Path(sys.argv[2]).resolve())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from renderer.error_pages import ErrorPage, excerpt_title
 from renderer.text import escapes
 from scripts.input_reference import Examples, kind_markdown, read_kinds, read_versions
 from scripts.make_error_pages import slug
+from scripts.make_fleet_page import make_page
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -43,6 +45,10 @@ _COLUMNS: Final = {
     "</td><td>\n": "</div>\n<div markdown>\n",
     "</td></tr></table>\n": "</div>\n</div>\n",
 }
+# A picture of a page leads to the page on the site, and the page is made.
+_PICTURED: Final = {"pictures/fleet.png": "fleet-example.html"}
+_FLEET: Final = 120  # workloads of the example
+_PICTURE = re.compile(r"!\[[^\]]*\]\((?P<picture>[^)\s]+)\)")
 _CODE_ROW = re.compile(r'^\| <a id="(?P<anchor>\w+)"></a>(?P<code>\w+) \|', re.MULTILINE)
 
 
@@ -79,6 +85,12 @@ def relative(page: str, target: str) -> str:
     return Path(os.path.relpath(target, Path(page).parent)).as_posix()
 
 
+def picture_with_page(match: re.Match[str]) -> str:
+    """A picture, as a link to the page that it shows where there is one."""
+    page = _PICTURED.get(match["picture"])
+    return f"[{match[0]}]({page})" if page else match[0]
+
+
 def outside_of_fences(text: str, change: Callable[[str], str], fence: Callable[[re.Match[str]], str]) -> str:
     """The text with its prose changed by one function, and its fenced blocks by another."""
     parts, end = [], 0
@@ -100,6 +112,7 @@ def site_page(page: str, text: str) -> str:
 
     def prose(part: str) -> str:
         part = _LINK.sub(lambda match: f"]({site_link(page, match['link'])})", part)
+        part = _PICTURE.sub(picture_with_page, part)
         part = re.sub(r"^<!-- [^\n]* -->\n", "", part, flags=re.MULTILINE)
         for table, columns in _COLUMNS.items():
             part = part.replace(table, columns)
@@ -264,6 +277,9 @@ def main() -> None:
     for name, kind in kinds.items():
         write(f"reference/{name}.md", kind_markdown(kind, name, versions[kind.name], examples))
     write_copies()
+    with tempfile.TemporaryDirectory() as folder:
+        make_page(_FLEET, Path(folder))
+        shutil.copy(Path(folder) / "fleet.html", SITE / "fleet-example.html")
 
 
 if __name__ == "__main__":

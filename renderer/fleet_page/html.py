@@ -171,12 +171,13 @@ def _tiles(contents: FleetContents, total: FleetSum) -> Iterator[Tile]:
 def _verdicts(rows: Sequence[FleetRow]) -> list[OutcomeShare]:
     """The outcomes of all workloads with accelerators."""
     counts = Counter(outcome(row.fit) for row in rows if row.accelerators.high)
-    whole, start, verdicts = sum(counts.values()), 0, []
+    before, start, verdicts = 0, 0, []
     for name, style in _CLASSES.items():
         if count := counts[name]:
-            width = count * WIDTH // whole
-            verdicts.append(OutcomeShare(name, style, count, start, width))
-            start += width
+            before += count
+            end = before * WIDTH // counts.total()
+            verdicts.append(OutcomeShare(name, style, count, start, end - start))
+            start = end
     return verdicts
 
 

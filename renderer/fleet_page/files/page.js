@@ -56,7 +56,7 @@ function apply() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = [...selects].filter(([, select]) => select.value !== "*");
   const filtered = words.length + chosen.length > 0;
-  for (const { table, keys, rows, heads, status } of tables) {
+  for (const { keys, rows, heads, status } of tables) {
     const tests = chosen.filter(([key]) => keys.has(key)).map(([key, select]) => [keys.get(key), select.value]);
     const left = rows.filter((row) => {
       const fits = tests.every(([index, value]) => textOf(row, index) === value) &&
@@ -65,9 +65,10 @@ function apply() {
       return fits;
     });
     const index = heads.findIndex((head) => head.textContent === "GPUs");
-    status.textContent = `${filtered ? `${left.length.toLocaleString("en-US")} of ` : ""}${rows.length.toLocaleString("en-US")}` +
+    const part = filtered ? `${left.length.toLocaleString("en-US")} of ` : "";
+    const unit = rows.length === 1 ? status.dataset.one : `${status.dataset.one}s`;
+    status.textContent = `${part}${rows.length.toLocaleString("en-US")} ${unit}` +
       (filtered && index >= 0 ? ` on ${gpus(left, index)}` : "");
-    table.parentElement.hidden = false;
   }
   const state = new URLSearchParams(chosen.map(([key, select]) => [key, select.value]));
   if (words.length) state.set("search", search.value);
@@ -97,7 +98,7 @@ for (const table of tables)
   });
 // Cards have no heads: there a list says the order.
 const orders = document.getElementById("order");
-orders.append(new Option("as in the input", ""), ...tables.slice(0, 1).flatMap(({ heads }) =>
+orders.append(new Option("by name", ""), ...tables.slice(0, 1).flatMap(({ heads }) =>
   heads.map((head, index) => new Option(head.textContent, index))));
 orders.addEventListener("change", () => orders.value
   ? order(tables[0], Number(orders.value), true)
