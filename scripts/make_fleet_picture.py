@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Draws the page of a made-up fleet (scripts/make_fleet_page.py) as docs/pictures/fleet.png, for docs/fleet.md. Needs
-Chromium on PATH.
+Chromium on PATH: `python -m scripts.make_fleet_picture`.
 """
 
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Final
+
+from scripts.make_fleet_page import make_page
 
 ROOT: Final = Path(__file__).parent.parent
 PICTURE: Final = ROOT / "docs" / "pictures" / "fleet.png"
@@ -20,8 +21,7 @@ HEIGHT: Final = 900
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        made = [sys.executable, ROOT / "scripts" / "make_fleet_page.py", str(COUNT), folder]
-        subprocess.run(made, check=True, cwd=ROOT, capture_output=True)
+        make_page(COUNT, Path(folder))
         options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={WIDTH},{HEIGHT}"]
         page = Path(folder) / "fleet.html"
         command = ["chromium", *options, f"--screenshot={PICTURE}", page.as_uri()]
