@@ -300,6 +300,7 @@ class ForeignFile(Struct, frozen=True):
 
     file: ReadableFile
     names: Set[bytes]  # those that its text holds
+    kinds: Set[bytes] = frozenset()  # of objects that are compared with rendered ones
 
 
 class ClaimedName(Struct, frozen=True):

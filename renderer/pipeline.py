@@ -111,6 +111,7 @@ class Run(Struct, frozen=True):
     external: check.ExternalObjects
     output: OutputFolder | None  # the folder that files are compared with
     compares_foreign: bool
+    has_quotas: bool  # there are ResourceQuotas among the foreign objects
     admission: AdmissionRun | None  # what judges by ValidatingAdmissionPolicies, where a RenderPolicy names some
     counts_fleet: bool  # a RenderPolicy has quotas, or texts are asked for and accelerators have prices
     keeps_bodies: bool  # of rendered objects, since objects of passThrough act on them
@@ -193,12 +194,14 @@ def prepare_run(tree: LoadedTree, *, compares_foreign: bool, passed: Sequence[Do
     scope, inputs = tree.scope, tree.inputs
     if scope.policies:
         from renderer import policy as policy
+    has_foreign = compares_foreign and bool(inputs.foreign_documents or inputs.foreign_files)
     return Run(
         scope=scope,
         context=tree.context,
         external=check.external_objects(inputs),
         output=OutputFolder(scope.folder) if scope.options.compares else None,
-        compares_foreign=compares_foreign and bool(inputs.foreign_documents or inputs.foreign_files),
+        compares_foreign=has_foreign,
+        has_quotas=has_foreign and _has_resource_quotas(inputs),
         admission=admission_run(scope),
         counts_fleet=_has_quotas(scope) or _has_prices(scope),
         keeps_bodies=bool(passed) and compares_foreign and _has_sides(passed),
@@ -210,6 +213,12 @@ def _has_sides(passed: Sequence[Document]) -> bool:
     from renderer.check import foreign  # few runs need it
 
     return any(map(foreign.is_side, passed))
+
+
+def _has_resource_quotas(inputs: Inputs) -> bool:
+    from renderer.check import foreign  # few runs need it
+
+    return foreign.has_resource_quotas(inputs)
 
 
 def _has_quotas(scope: Scope) -> bool:
@@ -235,7 +244,7 @@ def validate_foreign_objects(
     objects = [compared for part in parts for compared in part.compared]
     objects += [compared for rendered in shared for compared in foreign.own_objects(rendered.manifests)]
     names = resolve.claimed_names(inputs, {need for part in parts for need in part.needs})
-    return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
+    return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems, has_quotas=run.has_quotas)
 
 
 def validate_passed(
@@ -294,14 +303,14 @@ def judge_tree(
     return denied
 
 
-def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[OwnObject]:
+def compared_objects(run: Run, apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[OwnObject]:
     """The rendered objects of apps and traffic, as foreign ones are compared with them."""
     from renderer.check import foreign  # few runs need it
 
     return [
         compared
         for item, app in zip(apps, rendered, strict=True)
-        for compared in foreign.own_objects(app.manifests, item.key)
+        for compared in foreign.own_objects(app.manifests, item.key, has_quotas=run.has_quotas)
     ]
 
 
@@ -333,7 +342,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
             if options.texts or options.write:
                 pairs = zip(app.texts, compared, strict=True)
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
-    own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
+    own_objects = compared_objects(run, apps, rendered) if run.compares_foreign else ()
     unjudged = run.admission.unjudged() if run.admission else ()
     bodies = [manifest.body for app in rendered for manifest in app.manifests] if run.keeps_bodies else ()
     return Part(

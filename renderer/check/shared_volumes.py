@@ -10,9 +10,9 @@ from msgspec import Struct
 from renderer.check.finding import Body, IndexedFinding
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import as_map, map_at, maps_at, number_at, text_at, texts_at
-from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
-from renderer.kubernetes.workloads import DEPLOYMENT, WORKLOADS, Replica, kind_of, replicas, scale_target
+from renderer.kubernetes.json_values import as_map, maps_at, number_at, text_at, texts_at
+from renderer.kubernetes.rollouts import surge_bound
+from renderer.kubernetes.workloads import Replica, kind_of, replicas, scale_target
 
 CLAIM = "PersistentVolumeClaim"
 _ONE_POD, _ONE_NODE = "ReadWriteOncePod", "ReadWriteOnce"
@@ -42,14 +42,11 @@ def _claims_of_replica(body: Body, replica: Replica) -> Iterator[MountedClaim]:
 
 def _most_at_once(body: Body, replica: Replica) -> int:
     """How many replicas run at once: of a DaemonSet one on each node, of others one more where a rollout surges."""
-    kind, spec = kind_of(body), replica.spec
-    workload = WORKLOADS[kind]
+    spec = replica.spec
     count = int(number_at(spec, "replicas", default=number_at(spec, "parallelism", default=1)))
     if body["kind"] == "DaemonSet":
         return 2
-    surge = map_at(spec, *workload.rollout).get("maxSurge", DEPLOYMENT_ROLLOUT["maxSurge"] if kind == DEPLOYMENT else 0)
-    rolling = text_at(spec, *workload.rollout[:1], "type", default="RollingUpdate") == "RollingUpdate"
-    return count + (1 if workload.rollout and rolling and surge not in (0, "0", "0%") else 0)
+    return count + (1 if surge_bound(kind_of(body), spec) not in (0, "0", "0%") else 0)
 
 
 def _claims_of_pod(pod: Body) -> set[str]:
@@ -83,6 +80,15 @@ def shared_claims(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
                 finding := claim_finding(bodies[index], mounted, owner, most.get((namespace, kind, name), 0))
             ):
                 yield index, finding
+
+
+def least_replicas(scaler: Body) -> int:
+    """The fewest replicas that an autoscaler may ask for."""
+    spec = as_map(scaler.get("spec"))
+    if text_at(scaler, "kind") == wellknown.HPA:
+        return int(number_at(spec, "minReplicas", default=1))
+    least = number_at(spec, "minReplicaCount", default=0)
+    return int(min(least, number_at(spec, "idleReplicaCount", default=least)))
 
 
 def most_replicas(scaler: Body) -> int:

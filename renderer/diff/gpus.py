@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from renderer.diff.objects import Body, Items
 from renderer.kubernetes import quantity, wellknown
+from renderer.kubernetes.device_claims import device_counts
 from renderer.kubernetes.json_values import list_at, map_at, maps_at
 
 CLAIM_TEMPLATE = "ResourceClaimTemplate"
@@ -77,11 +78,7 @@ def claimed_devices(objects: Items) -> dict[tuple[str, str], Mapping[str, int]]:
     templates: dict[tuple[str, str], Mapping[str, int]] = {}
     for key, item in objects.items():
         if key.kind == CLAIM_TEMPLATE:
-            counts: dict[str, int] = {}
-            for request in maps_at(item.body, "spec", "spec", "devices", "requests"):
-                device_class, count = (map_at(request, "exactly").get(field) for field in ("deviceClassName", "count"))
-                counts[str(device_class)] = counts.get(str(device_class), 0) + (count if isinstance(count, int) else 1)
-            templates[key.namespace, key.name] = counts
+            templates[key.namespace, key.name] = device_counts(map_at(item.body, "spec", "spec"), of_all=1)
     return templates
 
 

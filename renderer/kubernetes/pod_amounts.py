@@ -22,7 +22,7 @@ def container_amounts(container: Mapping[str, Any], side: str = "requests") -> M
 
 def pod_amounts(spec: Mapping[str, Any], side: str = "requests") -> dict[str, int]:
     """What a pod requests in all, or is limited to, in billionths: its containers and sidecars together, or another
-    init container. Raises ValueError for what is not a quantity.
+    init container; what the pod says as a whole counts in place of these. Raises ValueError for what is not a quantity.
     """
     total: dict[str, int] = {}
     before: dict[str, int] = {}
@@ -31,7 +31,8 @@ def pod_amounts(spec: Mapping[str, Any], side: str = "requests") -> dict[str, in
         for name, amount in container_amounts(container, side).items():
             value = quantity.nanos(amount)
             target[name] = target.get(name, 0) + value if target is total else max(target.get(name, 0), value)
-    return {name: max(total.get(name, 0), before.get(name, 0)) for name in (*total, *before)}
+    of_pod = {name: quantity.nanos(amount) for name, amount in container_amounts(spec, side).items()}
+    return {name: max(total.get(name, 0), before.get(name, 0)) for name in (*total, *before)} | of_pod
 
 
 def format_amount(name: str, amount: int) -> str:

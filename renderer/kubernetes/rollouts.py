@@ -7,7 +7,7 @@ from typing import Any
 
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
-from renderer.kubernetes.workloads import DEPLOYMENT, WORKLOADS, kind_of
+from renderer.kubernetes.workloads import DEPLOYMENT, WORKLOADS, Kind, kind_of
 
 
 def bound_count(bound: object, replicas: float, *, up: bool) -> int:
@@ -20,6 +20,18 @@ def bound_count(bound: object, replicas: float, *, up: bool) -> int:
     if not (percent.isascii() and percent.isdigit()):
         return 0
     return int(-(-int(percent) * replicas // 100) if up else int(percent) * replicas // 100)
+
+
+def surge_bound(kind: Kind, spec: Mapping[str, Any]) -> object:
+    """How many replicas a rollout adds at once: a number or a percentage; 0 where it adds none. `spec`: the map that
+    says the replicas.
+    """
+    workload = WORKLOADS.get(kind)
+    strategy = map_at(spec, *workload.rollout[:1]) if workload and workload.rollout else None
+    if strategy is None or text_at(strategy, "type", default="RollingUpdate") != "RollingUpdate":
+        return 0
+    usual = DEPLOYMENT_ROLLOUT["maxSurge"] if kind == DEPLOYMENT else 0
+    return map_at(strategy, *workload.rollout[1:]).get("maxSurge", usual) if workload else 0
 
 
 def unavailable_count(body: Mapping[str, Any], replicas: int) -> int:

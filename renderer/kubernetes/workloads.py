@@ -40,7 +40,7 @@ from renderer.kubernetes.json_values import (
     number_at,
     text_at,
 )
-from renderer.kubernetes.wellknown import GROUPS, MANAGED_BY, WORKER_INDEX
+from renderer.kubernetes.wellknown import AUTOSCALERS, GROUPS, MANAGED_BY, WORKER_INDEX
 
 Body: TypeAlias = Mapping[str, Any]
 Kind: TypeAlias = tuple[str, str]  # API group and name
@@ -160,6 +160,16 @@ def api_version(kind: Kind) -> str:
     version = WORKLOADS[kind].version
     return f"{kind[0]}/{version}" if kind[0] else version
 
+
+QUOTA_KINDS: Final = (
+    "ResourceQuota",
+    "LimitRange",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    *(name for (_, name), workload in WORKLOADS.items() if workload.is_scalable or not workload.makes_pods),
+    *AUTOSCALERS,
+)
+"""Quotas of pods, and what decides how much they count."""
 
 SCALE_TARGETS: Final[Mapping[str, str]] = {
     **{kind[1]: api_version(kind) for kind in (LEADER_WORKER_SET, DEPLOYMENT)},

@@ -76,7 +76,8 @@ class InputIndex:
         self.problems += parsed_file.problems
         self.foreign += parsed_file.foreign
         self.unreadable |= parsed_file.unreadable
-        self.foreign_files += [ForeignFile(file, parsed_file.names)] if parsed_file.names else []
+        if parsed_file.names:
+            self.foreign_files.append(ForeignFile(file, parsed_file.names, parsed_file.kinds))
         patterns = () if outside else self.passed_through
         pattern = next((text for text, expression in patterns if expression.fullmatch(file.key)), "")
         if pattern and file.path == self.config_path:

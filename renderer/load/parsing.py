@@ -14,7 +14,7 @@ from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_dia
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.object_lists import is_object_list
-from renderer.kubernetes.workloads import WORKLOADS
+from renderer.kubernetes.workloads import QUOTA_KINDS, WORKLOADS
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
 from renderer.output.file_header import MARK
@@ -60,11 +60,10 @@ COMPARED_KINDS = (
     "ServiceAccount",
     "Role",
     "RoleBinding",
-    *wellknown.AUTOSCALERS,
     "VerticalPodAutoscaler",
     "InterceptorRoute",
     "PersistentVolumeClaim",
-    "ResourceClaimTemplate",
+    *QUOTA_KINDS,
     "Ingress",
     "InferenceObjective",
     "InferenceModelRewrite",
@@ -76,7 +75,7 @@ _REFERENCED_SIGNS = (
     b"DisaggregatedSet",  # the same
 )
 # As text: few trees need it, and `re` caches the compiled pattern.
-_COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")(?:List)?\b"
+_COMPARED = rb"kind[\"']?\s*:\s*[\"']?(" + "|".join(COMPARED_KINDS).encode() + rb")(?:List)?\b"
 _NAMES = rb"""[nN]ame["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 # Escapes in double quotes by which ASCII can be written: a number, `\/`, a line that goes on.
 _ESCAPE = rb"\\(?:(?:x|u00|U000000)([0-7][0-9a-fA-F])|(/)|\r?\n[ \t]*)"
@@ -104,6 +103,7 @@ class ParsedFile(NamedTuple):
     unreadable: bool  # documents may be missing
     # All in the text of a file that is not parsed, and that may hold objects like the rendered ones.
     names: Set[bytes] = frozenset()
+    kinds: Set[bytes] = frozenset()  # of these objects
 
 
 def parse_file(file: ReadableFile, outside: bool = False, environment: Environment | None = None) -> ParsedFile:
@@ -131,9 +131,10 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
     may_be_ours = any(sign in plain for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
     may_be_referenced = not may_be_ours and any(sign in plain for sign in _REFERENCED_SIGNS)
     if not (may_be_ours or may_be_referenced):
-        names = set(re.findall(_NAMES, plain)) if not outside and re.search(_COMPARED, plain) else set()
+        kinds = set() if outside else set(re.findall(_COMPARED, plain))
+        names = set(re.findall(_NAMES, plain)) if kinds else set()
         names |= {name.partition(b".")[0] for name in names}  # of a Service that a host name holds
-        return ParsedFile(b"", int(not outside), [], [], False, frozenset(names))
+        return ParsedFile(b"", int(not outside), [], [], False, frozenset(names), frozenset(kinds))
     documents, problems = yamlio.parse(file.name, data)
     if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
         return ParsedFile(b"", int(not outside), [], [], False)

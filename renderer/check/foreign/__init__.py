@@ -8,10 +8,11 @@ from renderer.check.foreign.platform_releases import platform_releases
 from renderer.check.foreign.rate_limit_service import uncounted_budgets
 from renderer.check.foreign.sides import is_side, validate_sides
 from renderer.check.foreign.unlisted_namespaces import unlisted_namespaces
-from renderer.check.foreign.validation import validate_foreign_objects
+from renderer.check.foreign.validation import has_resource_quotas, validate_foreign_objects
 
 __all__ = [
     "OwnObject",
+    "has_resource_quotas",
     "is_side",
     "missing_components",
     "own_objects",

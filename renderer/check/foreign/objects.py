@@ -10,10 +10,11 @@ from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
 from renderer.check.graph.pods import KINDS
 from renderer.check.graph.view import Key, kind_in, kind_of
-from renderer.check.shared_volumes import MountedClaim, most_replicas, mounted_claims
+from renderer.check.pod_quotas import CLAIM_TEMPLATE, QuotaShare, claimed_devices, quota_shares
+from renderer.check.shared_volumes import MountedClaim, least_replicas, most_replicas, mounted_claims
 from renderer.kubernetes import disaggregated_sets, wellknown
-from renderer.kubernetes.json_values import as_map, maps_at, text_at
-from renderer.kubernetes.workloads import made_pods
+from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
+from renderer.kubernetes.workloads import made_pods, replicas
 from renderer.plan import Manifest
 from renderer.source.tree import ReadableFile
 from renderer.yamlio import Document
@@ -32,15 +33,19 @@ class OwnObject(Struct, frozen=True):
     role_scalers: tuple[str, ...] = ()  # what the controller of a DisaggregatedSet makes for autoscalers
     pods: tuple[Mapping[str, object], ...] = ()  # the labels of its pods
     claims: tuple[MountedClaim, ...] = ()  # that its pods mount
-    most_replicas: int = 0  # that an autoscaler may ask for
+    bounds: tuple[int, int] = (0, 0)  # the fewest and the most replicas that an autoscaler may ask for
+    quota_shares: tuple[QuotaShare, ...] = ()  # what quotas count, if the run has some
+    devices: Mapping[str, int] = {}  # of a template of claims, likewise
 
 
 CREATED_KINDS = {"AIGatewayRoute": ("HTTPRoute",), wellknown.LEADER_WORKER_SET: ("Service", "StatefulSet")}
 """By kind of a rendered object, the kinds of objects that its controller makes under the same name."""
 
 
-def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SHARED) -> Iterator[OwnObject]:
-    """What is compared of the manifests of an input."""
+def own_objects(
+    manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SHARED, *, has_quotas: bool = False
+) -> Iterator[OwnObject]:
+    """What is compared of the manifests of an input. `has_quotas`: there are ResourceQuotas among the others."""
     for manifest in manifests:
         body = manifest.body
         metadata, spec = body["metadata"], as_map(body.get("spec"))
@@ -52,8 +57,7 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         roles = disaggregated_sets.set_roles(body) if kind == disaggregated_sets.KIND else ()
         role_scalers = tuple(role.scaler for role in roles)
         key = (kind, namespace, metadata["name"])
-        most = most_replicas(body) if kind in wellknown.AUTOSCALERS else 0
-        runs_pods = kind in KINDS
+        runs_pods, scales = kind in KINDS, kind in wellknown.AUTOSCALERS
         yield OwnObject(
             key,
             owner,
@@ -62,7 +66,9 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
             role_scalers=role_scalers,
             pods=tuple(pods.labels for pods in made_pods(body)) if runs_pods else (),
             claims=mounted_claims(body) if runs_pods else (),
-            most_replicas=most,
+            bounds=(least_replicas(body), most_replicas(body)) if scales else (0, 0),
+            quota_shares=tuple(quota_shares(body, replicas(body))) if runs_pods and has_quotas else (),
+            devices=claimed_devices(map_at(spec, "spec")) if has_quotas and kind == CLAIM_TEMPLATE else {},
         )
 
 
@@ -85,6 +91,7 @@ class OwnObjects:
             for name in rendered.role_scalers
         ]
         self.mounted = [(rendered, claim) for rendered in objects for claim in rendered.claims]
+        self.quota_shares = [share for rendered in objects for share in rendered.quota_shares]
         self.names = {rendered.key[2] for rendered in objects} | {claim.name for _, claim in self.mounted}
         self.namespaces = {rendered.key[1] for rendered in objects}
         self.acting: Mapping[tuple[str, Key], OwnObject] = {

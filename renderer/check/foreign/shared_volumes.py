@@ -17,6 +17,6 @@ def validate_claim(foreign: ForeignObject, rendered: OwnObjects) -> Iterator[Fin
         if claim.name != name or workload.key[1] != namespace:
             continue
         scalers = (rendered.acting.get((scaler, workload.key)) for scaler in wellknown.AUTOSCALERS)
-        most = max((scaler.most_replicas for scaler in scalers if scaler), default=0)
+        most = max((scaler.bounds[1] for scaler in scalers if scaler), default=0)
         if finding := claim_finding(foreign.body, claim, rendered.owner(workload), most):
             yield finding

@@ -24,10 +24,14 @@ from renderer.check.foreign.objects import (
     OwnObjects,
     foreign_objects,
 )
+from renderer.check.foreign.resource_quotas import exceeded_quotas
 from renderer.check.foreign.shared_volumes import validate_claim
 from renderer.diagnostics import Diagnostic, has_errors
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.workloads import QUOTA_KINDS
 from renderer.source.tree import glob
 
+_QUOTA = b"ResourceQuota"
 _SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing else is said
 
 
@@ -37,12 +41,16 @@ def validate_foreign_objects(
     objects: Sequence[OwnObject],
     names: Sequence[ClaimedName],
     problems: Sequence[Diagnostic],
+    *,
+    has_quotas: bool = False,
 ) -> list[Diagnostic]:
     """The diagnostics about foreign objects below PATHS. `names`: the public names of rendered routes; `problems`:
-    those of the input, which may be why an object is not rendered.
+    those of the input, which may be why an object is not rendered; `has_quotas`: there are ResourceQuotas among the
+    foreign objects.
     """
     rendered = OwnObjects(inputs, objects)
-    foreign = _foreign_objects(scope, inputs, rendered)
+    foreign = _foreign_objects(scope, inputs, rendered, has_quotas=has_quotas)
+    kustomizations = Kustomizations(scope)
     findings = [(object_, finding) for object_ in foreign for finding in validate_same_object(object_, rendered)]
     same = {id(object_) for object_, finding in findings if finding.code in _SAME}
     others = [object_ for object_ in foreign if id(object_) not in same]
@@ -50,6 +58,9 @@ def validate_foreign_objects(
         findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
         findings += [(object_, finding) for finding in validate_policy_targets(object_, rendered)]
         findings += [(object_, finding) for finding in validate_claim(object_, rendered)]
+    if has_quotas:
+        kept = [object_ for object_ in others if object_.passed or not kustomizations.change(object_)]
+        findings += exceeded_quotas(kept, rendered, one_cluster=not scope.options.env)
     judged = judged_objects(others)
     findings += validate_guarded_models(others, judged, rendered, inputs)
     findings += validate_name_patterns(judged, names)
@@ -59,7 +70,6 @@ def validate_foreign_objects(
         indexed += validate_buffers(judged, names)
         indexed += find_missing_targets(judged, {object_.key for object_ in foreign}, rendered, inputs)
     findings += [(judged[index], finding) for index, finding in indexed]
-    kustomizations = Kustomizations(scope)
     return [
         finding.located(object_.document.origin())
         for object_, finding in findings
@@ -67,10 +77,24 @@ def validate_foreign_objects(
     ]
 
 
-def _foreign_objects(scope: Scope, inputs: Inputs, rendered: OwnObjects) -> list[ForeignObject]:
-    """The foreign objects below PATHS that may collide with rendered ones, or refer to them."""
+def has_resource_quotas(inputs: Inputs) -> bool:
+    """Whether the tree has a ResourceQuota."""
+    return any(_QUOTA in file.kinds for file in inputs.foreign_files) or any(
+        text_at(part.value, "kind") == _QUOTA.decode()
+        for foreign in inputs.foreign_documents
+        for part in foreign.document.objects
+    )
+
+
+def _foreign_objects(scope: Scope, inputs: Inputs, rendered: OwnObjects, *, has_quotas: bool) -> list[ForeignObject]:
+    """The foreign objects below PATHS that may collide with rendered ones, or refer to them; with quotas also all that
+    decides how much these count.
+    """
     names = {name.encode() for name in rendered.names}
-    candidates = [file for file in inputs.foreign_files if not names.isdisjoint(file.names)]
+    beside = {kind.encode() for kind in QUOTA_KINDS} if has_quotas else frozenset()
+    candidates = [
+        file for file in inputs.foreign_files if not (names.isdisjoint(file.names) and beside.isdisjoint(file.kinds))
+    ]
     documents = [*inputs.foreign_documents]
     for candidate, parsed in zip(candidates, chain.from_iterable(workers.run(_parse_files, candidates)), strict=True):
         read = yamlio.documents(candidate.file.name, parsed.data, parsed.values)

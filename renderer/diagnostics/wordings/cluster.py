@@ -118,12 +118,14 @@ CLUSTER: Final[dict[str, Wording]] = {
         "select nodes with accelerators of {other}, or request those of {vendor}",
     ),
     "E929": Wording(
-        "ResourceQuota '{name}' lets the pods of namespace '{namespace}' have {hard} of {key} in all, and {who} {need}",
+        "ResourceQuota '{name}' lets the {pods} of namespace '{namespace}' have {hard} of {key} in all, and {who} "
+        "{need}",
         "write {need} or more",
     ),
     "W930": Wording(
-        "ResourceQuota '{name}' lets the pods of namespace '{namespace}' have {hard} of {key} in all, and {who} {need}",
-        "write {need} or more, or fewer replicas at the most",
+        "ResourceQuota '{name}' lets the {pods} of namespace '{namespace}' have {hard} of {key} in all, and {who} "
+        "{need}",
+        "write {need} or more, or {other}",
     ),
     "W931": Wording(
         "ResourceQuota '{name}' of namespace '{namespace}' refuses pods of which a container does not say {what}, as "
