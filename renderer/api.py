@@ -248,6 +248,7 @@ class RenderOptions(Struct, frozen=True):
     write: bool = False
     compare: bool = False  # with the output folder
     texts: bool = False  # return the rendered files
+    counts_fleet: bool = False  # and count the accelerators of workloads
     allow_empty: bool = False
     kubeconform: str | None = None
     file_system: FileSystem = DISK

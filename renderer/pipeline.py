@@ -24,7 +24,7 @@ from renderer.result import Changes, Part, RenderResult, common_scope, merge_res
 from renderer.source.tree import repository_top
 
 if TYPE_CHECKING:
-    from renderer.check.foreign import OwnObject
+    from renderer.check.foreign import ForeignState, JudgedQuota, OwnObject
     from renderer.fleet.rows import FleetRow
     from renderer.policy.admission import AdmissionRun
     from renderer.yamlio import Document
@@ -152,7 +152,11 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
     problems += [*resolve.route_conflicts(tree.inputs, needs), *shared_problems, *common_problems]
     problems += [problem for rendered in shared for problem in rendered.problems]
 
-    problems += validate_foreign_objects(run, tree.inputs, parts, shared, problems) if run.compares_foreign else ()
+    quotas: Sequence[JudgedQuota] = ()
+    if run.compares_foreign:
+        foreign_state = validate_foreign_objects(run, tree.inputs, parts, shared, problems)
+        problems += foreign_state.problems
+        quotas = foreign_state.quotas
     problems += missing_services(run.scope, tree.inputs, passed)
     if run.keeps_bodies and not (tree.inputs.unreadable or tree.inputs.broken or has_errors(problems)):
         problems += validate_passed(run, parts, shared, passed)
@@ -177,6 +181,8 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
         changes=[Changes(scope.folder, changed, [*leftovers.stale, *leftovers.temporary])],
         listed_parts=listed_parts,
         figures={place: known for part in parts for place, known in part.figures.items()},
+        policies=scope.policies,
+        quotas=quotas,
     )
 
 
@@ -203,7 +209,7 @@ def prepare_run(tree: LoadedTree, *, compares_foreign: bool, passed: Sequence[Do
         compares_foreign=has_foreign,
         has_quotas=has_foreign and _has_resource_quotas(inputs),
         admission=admission_run(scope),
-        counts_fleet=_has_quotas(scope) or _has_prices(scope),
+        counts_fleet=scope.options.counts_fleet or _has_quotas(scope) or _has_prices(scope),
         keeps_bodies=bool(passed) and compares_foreign and _has_sides(passed),
     )
 
@@ -237,8 +243,8 @@ def _has_prices(scope: Scope) -> bool:
 
 def validate_foreign_objects(
     run: Run, inputs: Inputs, parts: Sequence[Part], shared: Sequence[Rendered], problems: Sequence[Diagnostic]
-) -> list[Diagnostic]:
-    """The diagnostics about foreign objects beside the rendered ones."""
+) -> ForeignState:
+    """The diagnostics about foreign objects beside the rendered ones, and the quotas among them."""
     from renderer.check import foreign  # few runs need it
 
     objects = [compared for part in parts for compared in part.compared]

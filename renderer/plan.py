@@ -539,12 +539,22 @@ class Plan(Struct, frozen=True):
         return (self.answering_port,) if self.answering_port else self.rank_ports or (self.port,)
 
 
+class WorkloadAccelerators(Struct, frozen=True):
+    """The accelerators of a workload with the most replicas, and what they may be."""
+
+    number: int
+    flavors: tuple[str, ...]  # on which it may run
+    types: tuple[str, ...]  # of the accelerators there, where they are known
+    is_part: bool  # it has parts of cards
+
+
 class WorkloadFigures(Struct, frozen=True):
     """What is known of a workload beside its objects."""
 
     fit: FitVerdict | None = None  # whether its model fits on its accelerators
     hour: Decimal | None = None  # the price of an hour with the most replicas
     unpriced: bool = False  # it has accelerators without a price, and others have one
+    accelerators: WorkloadAccelerators | None = None  # None where nobody counted them
 
 
 Figures: TypeAlias = Mapping[tuple[str, str], WorkloadFigures]

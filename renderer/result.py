@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.api import Inputs, RenderOptions, Scope
+from renderer.api import Inputs, RenderOptions, RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic
 from renderer.output import leftover_files
 from renderer.output.manifest_files import OutputFile
@@ -16,7 +16,7 @@ from renderer.plan import Figures, SharedNeed
 
 if TYPE_CHECKING:
     from renderer.admission.records import UnjudgedReason
-    from renderer.check.foreign import OwnObject
+    from renderer.check.foreign import JudgedQuota, OwnObject
 
 
 class Part(Struct, frozen=True):
@@ -55,6 +55,8 @@ class RenderResult(Struct, frozen=True):
     changes: Sequence[Changes] = ()  # for `pipeline.write`, none with errors
     listed_parts: Sequence[Part] = ()  # the results of items whose texts were not asked for
     figures: Figures = {}  # of the workloads of one environment, if options ask for texts
+    policies: Sequence[RenderPolicy] = ()  # by which one environment was judged
+    quotas: Sequence[JudgedQuota] = ()  # the ResourceQuotas that one environment passes through
     asides: Callable[[], Sequence[Diagnostic]] = list  # notes for machines, and for people who ask for each
 
 

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Draws the comment of a pull request as docs/pictures/comment.png, for the top of README.md.
 
-Needs what `make docs` installs, git, and Chromium on PATH. The change is that of CHANGE, to an example that ships; the
-text is what `llmaz diff --format markdown` prints of it.
+Needs what `make docs` installs, git, and Chromium on PATH. The change is that of CHANGE to TREE; the text is what
+`llmaz diff --format markdown` prints of it.
 """
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,13 +17,35 @@ import markdown
 
 ROOT: Final = Path(__file__).parent.parent
 PICTURE: Final = ROOT / "docs" / "pictures" / "comment.png"
-EXAMPLE: Final = ROOT / "examples" / "vllm-gpu"
-CHANGE: Final = (
-    ("playground.yaml", 'args: [--max-model-len, "16384"]', 'args: [--max-model-len, "32768"]'),
-    ("playground.yaml", "replicas: 2 ", "replicas: 4 "),
-)
+TREE: Final = {
+    "llmaz.yaml": """\
+apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderConfig
+metadata: {name: config}
+spec:
+  fleet: {currency: USD, perHour: {h100-80g: "2.40"}}
+  flavors: {h100: {limits: {nvidia.com/gpu: 2}, accelerator: h100-80g}}
+""",
+    "llmaz-policy.yaml": """\
+apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderPolicy
+metadata: {name: policy}
+spec:
+  quotas: [{accelerators: [h100-80g], max: 16}]
+""",
+    "chat.yaml": """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat, namespace: demo}
+spec:
+  replicas: 2
+  modelClaim: {modelName: qwen3-32b, inferenceFlavors: [h100]}
+  backendRuntimeConfig: {backendName: vllm, args: [--max-model-len, "16384"]}
+""",
+}
+CHANGE: Final = (("chat.yaml", '"16384"', '"32768"'), ("chat.yaml", "replicas: 2", "replicas: 4"))
 WIDTH: Final = 900
-HEIGHT: Final = 455
+HEIGHT: Final = 545
 STYLE: Final = """
 body { margin: 16px; font: 14px/1.5 "Liberation Sans", Arial, sans-serif; color: #1f2328; background: #fff; }
 section { border: 1px solid #d1d9e0; border-radius: 6px; }
@@ -46,7 +67,8 @@ def comment() -> str:
     """What `llmaz diff --format markdown` prints of the change."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+        for file, text in TREE.items():
+            (folder / file).write_text(text, "utf-8")
         run("git", "init", "--quiet", folder=folder)
         run("git", "add", ".", folder=folder)
         author = ("-c", "user.name=a", "-c", "user.email=a@example.com")

@@ -164,8 +164,8 @@ class QuotaSum(Struct, frozen=True):
 
 
 def quota_sums(quota: Body, shares: Iterable[QuotaShare], beside: Surroundings) -> Iterator[QuotaSum]:
-    """What a quota counts of the workloads of its namespace, for each of its keys that counts pods or devices; nothing
-    where nobody knows which pods are in its scopes.
+    """What a quota counts of the workloads of its namespace, for each of its keys; nothing where nobody knows
+    which pods are in its scopes.
     """
     spec, namespace = map_at(quota, "spec"), text_at(quota, "metadata", "namespace")
     scopes: list[Mapping[str, object]] = [
@@ -192,8 +192,7 @@ def quota_sums(quota: Body, shares: Iterable[QuotaShare], beside: Surroundings) 
                 who = f"a pod of {share.who}" if share.target else share.who
                 of_pod[who] = max(of_pod.get(who, 0), *usages)
                 parts.append((share.who, (counts[0] * replica, counts[1] * replica, counts[2] * replica)))
-        if parts:
-            yield QuotaSum(key, allowed, of_pod, parts)
+        yield QuotaSum(key, allowed, of_pod, parts)
 
 
 def _usage(namespace: str, pods: CountedPods, key: str, beside: Surroundings) -> int:
@@ -212,14 +211,15 @@ def _holds(scope: Mapping[str, object], pods: CountedPods) -> bool:
     return bool(operator == "Exists") is bool(pods.priority)
 
 
-def exceeded(quota: Body, shares: Iterable[QuotaShare], beside: Surroundings) -> Iterator[Finding]:
+def exceeded(quota: Body, sums: Iterable[QuotaSum]) -> Iterator[Finding]:
     """A finding for each amount of a quota that one pod of its namespace exceeds, or all of them together: an error
-    where they do with the fewest replicas, a warning where only the most do, or only a rollout of these.
+    where they do with the fewest replicas, a warning where only the most do, or only a rollout of these. `sums`: what
+    it counts.
     """
     metadata = map_at(quota, "metadata")
     words = {"name": metadata.get("name"), "namespace": metadata.get("namespace")}
     words["pods"] = "pods in its scopes" if map_at(quota, "spec").keys() & {"scopes", "scopeSelector"} else "pods"
-    for entry in quota_sums(quota, shares, beside):
+    for entry in sums:
         if problem := _excess(entry):
             code, who, amount, other = problem
             resource = entry.key.removeprefix("requests.").removeprefix("limits.")
@@ -230,7 +230,7 @@ def exceeded(quota: Body, shares: Iterable[QuotaShare], beside: Surroundings) ->
 
 def _excess(entry: QuotaSum) -> tuple[str, str, int, str] | None:
     """The code, who needs how much, and what helps beside a higher quota; None where the quota is enough."""
-    largest, amount = max(entry.of_pod.items(), key=lambda item: item[1])
+    largest, amount = max(entry.of_pod.items(), key=lambda item: item[1], default=("", 0))
     least, most, surge = entry.totals
     fewer = "fewer replicas at the most"
     if amount > entry.allowed:

@@ -112,10 +112,11 @@ class BaseRevision:
             return {}
         apps = (app for app in inputs.inputs.apps if app.file in sources and app.key not in inputs.unchanged)
         context = resolve.run_context(inputs.inputs, strict=False, tells_all=False)
-        priced, figures = has_prices(inputs.inputs.config), dict[tuple[str, str], WorkloadFigures]()
+        counts = has_prices(inputs.inputs.config) or scope.options.counts_fleet
+        figures = dict[tuple[str, str], WorkloadFigures]()
         for app in apps:
             plans, _ = resolve.plan(context, app)
-            figures |= workload_figures(plans, item_rows(context, app, plans) if priced else ())
+            figures |= workload_figures(plans, item_rows(context, app, plans) if counts else ())
         return figures
 
     def _render(self, options: RenderOptions, name: str, later: RenderResult | None) -> BaseFiles:

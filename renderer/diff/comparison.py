@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
+from renderer.api import RenderPolicy
 from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import (
@@ -41,6 +43,7 @@ from renderer.diff.objects import (
     role_items,
     unchanged_objects,
 )
+from renderer.diff.quotas import QuotaChange, policy_quotas, resource_quotas
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, public_names, traffic_changes
@@ -55,6 +58,9 @@ from renderer.output.manifest_files import OutputFile
 from renderer.plan import Figures
 from renderer.resolve import ReplacedName
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
+
+if TYPE_CHECKING:
+    from renderer.check.foreign import JudgedQuota
 
 
 class ObjectChange(Struct, frozen=True):
@@ -80,6 +86,7 @@ class TreeDiff(Struct, frozen=True):
     notes: tuple[str, ...] = ()  # what could not be compared, and why
     roles: tuple[RolesChange, ...] = ()  # of the apps whose models do a part of the work each
     currency: str = ""  # of prices, '' where nobody says it
+    quotas: tuple[QuotaChange, ...] = ()  # of which more or less is left
 
     @property
     def different(self) -> bool:
@@ -93,6 +100,8 @@ def compare(
     *,
     figures: tuple[Figures, Figures] = ({}, {}),
     currency: str = "",
+    policies: Sequence[RenderPolicy] = (),
+    quotas: Sequence[JudgedQuota] = (),
     pathless: Mapping[tuple[str, str], str] = {},
     replaced: Sequence[ReplacedName] = (),
     replaces: bool = True,
@@ -100,10 +109,11 @@ def compare(
 ) -> TreeDiff:
     """The differences between two sides of rendered files. Files that are the same on both are not parsed.
 
-    `figures`: of the workloads of each side; `currency`: of the prices among them; `pathless`: the task of each app of
-    the second side for which the AI gateway has no path; `replaced`: names of apps of that side whose route a
-    ModelRoute replaces; `replaces`: the second side replaces the first; False for two clusters side by side, where only
-    the risks of STANDING count. `show`: also shows values that may be secrets.
+    `figures`: of the workloads of each side; `currency`: of the prices among them; `policies`, `quotas`: those of the
+    second side, by which it was judged and which it passes through; `pathless`: the task of each app of that side for
+    which the AI gateway has no path; `replaced`: names of apps of that side whose route a ModelRoute replaces;
+    `replaces`: the second side replaces the first; False for two clusters side by side, where only the risks of
+    STANDING count. `show`: also shows values that may be secrets.
     """
     before_files, after_files, unchanged = changed_files(before, after)
     old, new = items(before_files), items(after_files)
@@ -120,7 +130,17 @@ def compare(
     all_risks = find_risks(unhidden, models, old, new, unchanged=unchanged, pathless=pathless, replaced=replaced)
     shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
     traffic = tuple(traffic_changes(old, new, keys))
-    return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles, currency=currency)
+    left = [*policy_quotas(policies, models, figures), *resource_quotas(quotas, old, new, names)]
+    return TreeDiff(
+        tuple(altered),
+        models,
+        traffic,
+        shown_risks,
+        _total_gpus(models),
+        roles=roles,
+        currency=currency,
+        quotas=tuple(left),
+    )
 
 
 def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFile]) -> None:

@@ -15,7 +15,7 @@ from renderer.text import escapes
 
 
 def to_json(diff: TreeDiff, environment: str = "") -> str:
-    """The difference as JSON: `different`, risks, models, gpus, roles, traffic, objects and notes. Every key is
+    """The difference as JSON: `different`, risks, models, gpus, quotas, roles, traffic, objects and notes. Every key is
     present; the value is null on a side that does not have it. Secrets are hidden.
     """
     document = {
@@ -25,6 +25,10 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
         "models": [_model(model) for model in diff.models],
         "gpus": [_gpus(gpu) for gpu in diff.gpus],
         "currency": diff.currency or None,
+        "quotas": [
+            {"name": quota.name or None, "what": quota.what, "max": _both(quota.allowed), "used": _both(quota.used)}
+            for quota in diff.quotas
+        ],
         "roles": [
             {
                 "namespace": change.namespace,
@@ -47,6 +51,10 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
         "notes": list(diff.notes),
     }
     return escapes.json_text(document, indent=2) + "\n"
+
+
+def _both(sides: tuple[int | None, int]) -> dict[str, int | None]:
+    return {"before": sides[0], "after": sides[1]}
 
 
 def _key(key: ObjectKey) -> dict[str, object]:

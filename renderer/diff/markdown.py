@@ -24,6 +24,7 @@ from renderer.diff.wording import (
     per_replica,
     price_arrow,
     price_change,
+    quota_left,
     replicas,
     roles,
     shorten,
@@ -54,9 +55,8 @@ def markdown(diff: TreeDiff, environment: str = "", most: int = MOST) -> str:
     head = f"| {count_states(diff.models, 'model')} | change | replicas |"
     text += _table(head, [_model(model) for model in diff.models], "model", 12_000)
     text += _list("Roles", [f"* {_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
-    text += _table(
-        f"| {summarize_gpus(diff) or 'price'} | accelerator | a replica | at most |", _gpus(diff), "line", 4_000
-    )
+    summary = summarize_gpus(diff) or ("price" if _prices(diff) else "quota")
+    text += _table(f"| {summary} | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)
     text += _list("Notes", [f"* {_code(note, _ERROR)}" for note in diff.notes], 6_000)
     text += _section(count_states(diff.objects, "object"), "")
@@ -196,7 +196,7 @@ def _change_summary(change: ModelChange) -> str:
 
 def _gpus(diff: TreeDiff) -> list[str]:
     """Rows of accelerators below the totals of the headline: first the sums of kinds that change and are not those of a
-    single model, then those of each model; then what a month costs.
+    single model, then those of each model; then what a month costs, and what is left of quotas.
     """
     changed = changed_gpus(diff)
     rows = [(_code(model.key.place), _code(gpu.name), per_replica(gpu), accelerators(gpu)) for model, gpu in changed]
@@ -207,6 +207,10 @@ def _gpus(diff: TreeDiff) -> list[str]:
         sums = [(_code(gpu.name), accelerators(gpu)) for gpu in kinds] if len(diff.gpus) > 1 else []
         rows = [*((whole, kind, "", figures) for kind, figures in sums), *rows]
     rows += _prices(diff)
+    rows += [
+        (_code(quota.name) if quota.name else "RenderPolicy", _code(quota.what), "", quota_left(quota))
+        for quota in diff.quotas
+    ]
     return [f"| {' | '.join(row)} |" for row in rows]
 
 

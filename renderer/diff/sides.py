@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load, resolve
-from renderer.api import RenderOptions
+from renderer.api import RenderOptions, RenderPolicy
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diff.base_policy import judged_by_base
 from renderer.resolve import ReplacedName
@@ -19,6 +19,7 @@ from renderer.source import git
 from renderer.source.commit import CommitTree, commit_tree
 
 if TYPE_CHECKING:
+    from renderer.check.foreign import JudgedQuota
     from renderer.diff.base_revision import BaseRevision
     from renderer.diff.risks import Risk
     from renderer.output.manifest_files import OutputFile
@@ -47,6 +48,8 @@ class Sides(Struct, frozen=True):
     risks: tuple[Risk, ...] = ()  # of changed settings
     figures: tuple[Figures, Figures] = ({}, {})  # of both sides
     currency: str = ""  # of the prices among them
+    policies: Sequence[RenderPolicy] = ()  # by which the later side was judged
+    quotas: Sequence[JudgedQuota] = ()  # the ResourceQuotas that it passes through
     # By namespace and name, the task of the model of each app of the later side for which the gateway has no path.
     pathless: Mapping[tuple[str, str], str] = {}
     replaced: Sequence[ReplacedName] = ()
@@ -87,7 +90,9 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
 
         base_tree.list_files()
         guard = Guard(before, now, base_tree.top)
-        earlier = BaseRevision(base_tree, guard.base, _with_existing_paths(before), name, base)
+        counts = opened is not None and any(policy.get("quotas") for policy in opened.scopes[0].policies)
+        rendered_before = _with_existing_paths(replace(before, counts_fleet=counts))
+        earlier = BaseRevision(base_tree, guard.base, rendered_before, name, base)
         may_reuse = may_reuse and not guard.has_chart
         later_result = _render_later(opened, earlier if may_reuse else None) if opened else None
     texts, problems = (later_result.texts, later_result.problems) if later_result else ([], [])
@@ -115,6 +120,8 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         risks=judgement.risks,
         figures=figures,
         currency=_currency(later_result),
+        policies=later_result.policies if later_result else (),
+        quotas=later_result.quotas if later_result else (),
         pathless=resolve.pathless_apps(later_result.inputs) if later_result else {},
         replaced=resolve.replaced_names(later_result.inputs) if later_result else (),
     )
@@ -184,6 +191,8 @@ def of_results(before: RenderResult, after: RenderResult, environment: str) -> S
         environment,
         figures=(before.figures, after.figures),
         currency=_currency(after),
+        policies=after.policies,
+        quotas=after.quotas,
         pathless=resolve.pathless_apps(after.inputs),
         replaced=resolve.replaced_names(after.inputs),
     )

@@ -17,6 +17,7 @@ from renderer.diff.wording import (
     headline,
     per_replica,
     price_change,
+    quota_left,
     replicas,
     roles,
     shorten,
@@ -36,6 +37,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
         list(_risks((risk for risk in diff.risks if risk.kind != GUARD), is_whole=False)),
         [text for model in diff.models for text in _model(model, diff.currency)],
         [line(f"  {change.place}: {roles(change)}") for change in diff.roles],
+        [line(f"  {quota.name or 'RenderPolicy'}: {quota.what}: {quota_left(quota)}") for quota in diff.quotas],
         [
             line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
             for traffic_input in diff.traffic
@@ -43,7 +45,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
         [text for change in diff.objects for text in _object(change)],
         [f"  {line(note)}" for note in diff.notes],
     ]
-    heads = ("Guard", "Risks", "Models", "Roles", "Traffic", "Objects", "Notes")
+    heads = ("Guard", "Risks", "Models", "Roles", "Quotas", "Traffic", "Objects", "Notes")
     sections = [
         "\n".join([head, *(shorten(text, _LONGEST) for text in part)])
         for head, part in zip(heads, parts, strict=True)

@@ -15,6 +15,7 @@ from renderer.diff.disaggregation import RolesChange, describe_roles
 from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange, sum_gpus
 from renderer.diff.models import ModelChange, ModelSummary
+from renderer.diff.quotas import QuotaChange
 from renderer.diff.risks import Risk
 from renderer.fit.verdict import FAILS, TIGHT, UNKNOWN, outcome
 from renderer.fleet.prices import money, per_month
@@ -143,6 +144,20 @@ def _total_gpus(diff: TreeDiff, is_part: bool) -> GpuChange:
     there are.
     """
     return sum_gpus("all parts" if is_part else "all kinds", (gpu for gpu in diff.gpus if gpu.is_part == is_part))
+
+
+def quota_left(change: QuotaChange) -> str:
+    """`2 of 4 left → 0 of 4 left`, `1 of 4 left → 2 above 4`: what there is of a quota with the most replicas."""
+    pairs = zip(change.allowed, change.used, strict=True)
+    return arrow(*(_left(allowed, used) for allowed, used in pairs))
+
+
+def _left(allowed: int | None, used: int | None) -> str:
+    if allowed is None:
+        return "no quota"
+    if used is None:
+        return f"not known of {allowed:,}"
+    return f"{used - allowed:,} above {allowed:,}" if used > allowed else f"{allowed - used:,} of {allowed:,} left"
 
 
 def arrow(before: str, after: str) -> str:

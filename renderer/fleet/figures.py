@@ -17,10 +17,10 @@ def has_prices(config: RenderConfig) -> bool:
 
 
 def workload_figures(plans: Sequence[Plan | TrafficPlan], rows: Sequence[FleetRow]) -> Figures:
-    """What is known of the workloads of an app. `rows`: theirs; none where nothing has a price."""
+    """What is known of the workloads of an app. `rows`: theirs; none where nobody counts them."""
     figures = {place: WorkloadFigures(verdict) for place, verdict in resolve.fit_verdicts(plans).items()}
     for row in rows:
         fit = figures.get((row.namespace, row.name), WorkloadFigures()).fit
         hour = row.hour.high if row.hour else None
-        figures[row.namespace, row.name] = WorkloadFigures(fit, hour, row.is_unpriced)
+        figures[row.namespace, row.name] = WorkloadFigures(fit, hour, row.is_unpriced, row.counted)
     return figures

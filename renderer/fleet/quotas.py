@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer.api import App, Inputs, ItemKey, RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic, Origin, listed, make_diagnostic, suggestion
 from renderer.fleet.rows import FleetRow
+from renderer.plan import Figures, WorkloadAccelerators
 from renderer.policy.denial import Denial, denial_diagnostics
 from renderer.policy.globs import name_globs
 from renderer.policy.judgement import merge_denials
@@ -24,17 +25,17 @@ class _Quota(Struct, frozen=True):
     index: int
     spec: Mapping[str, Any]
 
-    def counts(self, policy: RenderPolicy, row: FleetRow) -> bool:
+    def counts(self, policy: RenderPolicy, namespace: str, accelerators: WorkloadAccelerators) -> bool:
         """Whether the accelerators of a workload count: those of a type or flavor on which it may run. Parts of cards
         count by their flavor alone.
         """
         namespaces = name_globs(policy, _QUOTAS, self.index, "namespaces")
-        if namespaces and not namespaces.fit(row.namespace):
+        if namespaces and not namespaces.fit(namespace):
             return False
         if "flavors" in self.spec:
-            return not set(self.spec["flavors"]).isdisjoint(row.flavors)
+            return not set(self.spec["flavors"]).isdisjoint(accelerators.flavors)
         types = self.spec.get("accelerators")
-        return not row.is_part and (types is None or not set(types).isdisjoint(row.types))
+        return not accelerators.is_part and (types is None or not set(types).isdisjoint(accelerators.types))
 
     @property
     def what(self) -> str:
@@ -59,7 +60,8 @@ def judge_quotas(scope: Scope, inputs: Inputs, rows: Sequence[FleetRow]) -> list
 def _exceeded(policy: RenderPolicy, apps: Mapping[ItemKey, App], rows: Sequence[FleetRow]) -> Iterator[Denial]:
     for index, spec in enumerate(policy.get(_QUOTAS) or ()):
         quota = _Quota(index, spec)
-        counted_rows = [row for row in rows if row.accelerators.high and quota.counts(policy, row)]
+        used_rows = [row for row in rows if row.accelerators.high]
+        counted_rows = [row for row in used_rows if quota.counts(policy, row.namespace, row.counted)]
         most, surge = (sum(_amounts(row)[i] for row in counted_rows) for i in (0, 1))
         if surge <= spec["max"]:
             continue
@@ -72,6 +74,23 @@ def _exceeded(policy: RenderPolicy, apps: Mapping[ItemKey, App], rows: Sequence[
         words = {"total": f"{total:,}", "most": f"{spec['max']:,}", "what": quota.what, "parts": listed(parts)}
         origin = _replicas_origin(apps[largest[0].kind, largest[0].namespace, largest[0].app])
         yield Denial(code, origin, (_QUOTAS, index, "max"), words)
+
+
+class CountedQuota(Struct, frozen=True):
+    """A quota, and what counts for it."""
+
+    what: str  # it is about, in words
+    allowed: int
+    numbers: Mapping[tuple[str, str], int]  # of accelerators with the most replicas, by namespace and workload
+
+
+def counted_accelerators(policy: RenderPolicy, figures: Figures) -> Iterator[CountedQuota]:
+    """What counts of these workloads for each quota of a policy."""
+    known = [(place, of_place.accelerators) for place, of_place in figures.items() if of_place.accelerators]
+    for index, spec in enumerate(policy.get(_QUOTAS) or ()):
+        quota = _Quota(index, spec)
+        numbers = {place: counted.number for place, counted in known if quota.counts(policy, place[0], counted)}
+        yield CountedQuota(quota.what, spec["max"], numbers)
 
 
 def _amounts(row: FleetRow) -> tuple[int, int]:

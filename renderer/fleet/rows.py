@@ -15,7 +15,7 @@ from renderer.fleet.prices import Bounds, Hardware, price_range
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
 from renderer.nodes.demand import PodGroup, pod_groups
-from renderer.plan import Plan, TrafficPlan
+from renderer.plan import Plan, TrafficPlan, WorkloadAccelerators
 from renderer.planning import PlannedTree, plan_environments
 
 NO_OWNER = "none"
@@ -62,6 +62,11 @@ class FleetRow(Struct, frozen=True):
         if not self.accelerators.high:
             return ""
         return " or ".join((self.types if not self.is_part else ()) or self.flavors) or self.resource
+
+    @property
+    def counted(self) -> WorkloadAccelerators:
+        """What quotas count of it."""
+        return WorkloadAccelerators(self.accelerators.high, self.flavors, self.types, self.is_part)
 
     @property
     def is_unpriced(self) -> bool:

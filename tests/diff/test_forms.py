@@ -164,6 +164,7 @@ def test_json_has_all_keys() -> None:
         "models": [],
         "gpus": [],
         "currency": None,
+        "quotas": [],
         "roles": [],
         "traffic": [],
         "risks": [],

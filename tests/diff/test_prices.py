@@ -30,7 +30,9 @@ def app(name: str, flavor: str, more: str = "", model: str = "qwen3-8b") -> str:
 
 
 def headline(llmaz: Llmaz) -> str:
-    return llmaz("diff").out.splitlines()[-1]
+    done = llmaz("diff")
+    assert done.code == 0, done.err
+    return done.out.splitlines()[-1]
 
 
 def begun(folder: Path) -> Repository:
@@ -93,3 +95,12 @@ def test_no_prices_and_no_facts(folder: Path, llmaz: Llmaz) -> None:
     repository.commit("first")
     repository.write(chat=inputs.playground("chat", model="blue") + "  replicas: 2\n")
     assert headline(llmaz).split(" · ")[:2] == ["no risks found", "1 model changed"]
+
+
+def test_one_that_does_not_fit_beside_two_that_nobody_knows(folder: Path, llmaz: Llmaz) -> None:
+    """Of 24 GB 80 % are less than 15.3 GiB of weights and 40,960 tokens; of two that come nobody says the precision."""
+    repository = begun(folder)
+    less = "  backendRuntimeConfig: {backendName: vllm, args: [--gpu-memory-utilization, '0.8']}\n"
+    repository.write(model=inputs.gpu_model("blue"), chat=app("chat", "spot", less))
+    repository.write(**{name: app(name, "h100", model="blue") for name in ("one", "two")})
+    assert " · 1 of 3 does not fit, fit of 2 unknown · " in headline(llmaz)

@@ -24,7 +24,7 @@ from renderer.check.foreign.objects import (
     OwnObjects,
     foreign_objects,
 )
-from renderer.check.foreign.resource_quotas import exceeded_quotas
+from renderer.check.foreign.resource_quotas import JudgedQuota, judged_quotas
 from renderer.check.foreign.shared_volumes import validate_claim
 from renderer.diagnostics import Diagnostic, has_errors
 from renderer.kubernetes.json_values import text_at
@@ -35,6 +35,13 @@ _QUOTA = b"ResourceQuota"
 _SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing else is said
 
 
+class ForeignState(Struct, frozen=True):
+    """What is wrong with foreign objects, and what those of them that are passed through allow."""
+
+    problems: Sequence[Diagnostic] = ()
+    quotas: Sequence[JudgedQuota] = ()
+
+
 def validate_foreign_objects(
     scope: Scope,
     inputs: Inputs,
@@ -43,7 +50,7 @@ def validate_foreign_objects(
     problems: Sequence[Diagnostic],
     *,
     has_quotas: bool = False,
-) -> list[Diagnostic]:
+) -> ForeignState:
     """The diagnostics about foreign objects below PATHS. `names`: the public names of rendered routes; `problems`:
     those of the input, which may be why an object is not rendered; `has_quotas`: there are ResourceQuotas among the
     foreign objects.
@@ -58,9 +65,12 @@ def validate_foreign_objects(
         findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
         findings += [(object_, finding) for finding in validate_policy_targets(object_, rendered)]
         findings += [(object_, finding) for finding in validate_claim(object_, rendered)]
+    quotas: list[JudgedQuota] = []
     if has_quotas:
         kept = [object_ for object_ in others if object_.passed or not kustomizations.change(object_)]
-        findings += exceeded_quotas(kept, rendered, one_cluster=not scope.options.env)
+        quotas = [*judged_quotas(kept, rendered, one_cluster=not scope.options.env)]
+        found = [entry for entry in quotas if entry.quota.key[1] in rendered.namespaces]
+        findings += [(entry.quota, finding) for entry in found for finding in entry.findings]
     judged = judged_objects(others)
     findings += validate_guarded_models(others, judged, rendered, inputs)
     findings += validate_name_patterns(judged, names)
@@ -70,11 +80,12 @@ def validate_foreign_objects(
         indexed += validate_buffers(judged, names)
         indexed += find_missing_targets(judged, {object_.key for object_ in foreign}, rendered, inputs)
     findings += [(judged[index], finding) for index, finding in indexed]
-    return [
+    problems = [
         finding.located(object_.document.origin())
         for object_, finding in findings
         if object_.passed or not kustomizations.change(object_)
     ]
+    return ForeignState(problems, [entry for entry in quotas if entry.quota.passed])
 
 
 def has_resource_quotas(inputs: Inputs) -> bool:

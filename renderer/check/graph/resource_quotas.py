@@ -22,6 +22,7 @@ from renderer.check.pod_quotas import (
     Surroundings,
     exceeded,
     quota_shares,
+    quota_sums,
     surroundings,
 )
 from renderer.diagnostics import Finding, listed
@@ -38,7 +39,7 @@ def validate_quota(view: ObjectView, body: Body, namespace: str, name: str) -> I
     """A finding for each amount of a quota that one pod of its namespace exceeds, or all of them together."""
     if namespace and not view.external.ambiguous:
         shares = view.once("shares of quotas", _shares).get(namespace, ())
-        yield from exceeded(body, shares, view.once("surroundings of quotas", _surroundings))
+        yield from exceeded(body, quota_sums(body, shares, view.once("surroundings of quotas", _surroundings)))
 
 
 @check_rules.about(*KINDS)
