@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from renderer.check.finding import Body
 from renderer.check.shared_volumes import least_replicas, most_replicas
-from renderer.diagnostics import Finding, listed
+from renderer.diagnostics import Finding, Path, listed
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.device_claims import device_counts
 from renderer.kubernetes.disaggregated_sets import ROLE_SCALER, slice_count
@@ -73,7 +73,7 @@ class QuotaShare(Struct, frozen=True):
         return least, most, most + (bound_count(self.surge, most, up=True) if most else 0)
 
 
-class Surroundings(Struct, frozen=True):
+class QuotaBeside(Struct, frozen=True):
     """What else decides how much the workloads of a set have."""
 
     bounds: Mapping[Target, tuple[int, int]]  # of autoscalers
@@ -128,7 +128,7 @@ def claimed_devices(spec: Body) -> dict[str, int]:
     return {f"{name}{DEVICES}": count * BILLION for name, count in device_counts(spec).items()}
 
 
-def surroundings(bodies: Iterable[tuple[str, Body]]) -> Surroundings:
+def quota_beside(bodies: Iterable[tuple[str, Body]]) -> QuotaBeside:
     """What these autoscalers, ResourceClaimTemplates and LimitRanges decide, each with its kind as in Keys."""
     bounds: dict[Target, tuple[int, int]] = {}
     devices: dict[tuple[str, str], Mapping[str, int]] = {}
@@ -141,7 +141,7 @@ def surroundings(bodies: Iterable[tuple[str, Body]]) -> Surroundings:
             filled.add(place[0])
         elif kind in wellknown.AUTOSCALERS:
             bounds[scale_target(body)] = least_replicas(body), most_replicas(body)
-    return Surroundings(bounds, devices, filled)
+    return QuotaBeside(bounds, devices, filled)
 
 
 class QuotaSum(Struct, frozen=True):
@@ -163,7 +163,7 @@ class QuotaSum(Struct, frozen=True):
         return listed([*names[:_SHOWN], *([f"{len(names) - _SHOWN:,} more"] if len(names) > _SHOWN else [])])
 
 
-def quota_sums(quota: Body, shares: Iterable[QuotaShare], beside: Surroundings) -> Iterator[QuotaSum]:
+def quota_sums(quota: Body, shares: Iterable[QuotaShare], beside: QuotaBeside) -> Iterator[QuotaSum]:
     """What a quota counts of the workloads of its namespace, for each of its keys; nothing where nobody knows
     which pods are in its scopes.
     """
@@ -195,7 +195,7 @@ def quota_sums(quota: Body, shares: Iterable[QuotaShare], beside: Surroundings) 
         yield QuotaSum(key, allowed, of_pod, parts)
 
 
-def _usage(namespace: str, pods: CountedPods, key: str, beside: Surroundings) -> int:
+def _usage(namespace: str, pods: CountedPods, key: str, beside: QuotaBeside) -> int:
     """What one pod has of what a key counts, with the devices that it claims by templates."""
     claimed = [beside.devices.get((namespace, name), {}) for name in pods.templates] if key.endswith(DEVICES) else ()
     return pods.usage.get(key, 0) + sum(devices.get(key, 0) for devices in claimed)
@@ -220,26 +220,34 @@ def exceeded(quota: Body, sums: Iterable[QuotaSum]) -> Iterator[Finding]:
     words = {"name": metadata.get("name"), "namespace": metadata.get("namespace")}
     words["pods"] = "pods in its scopes" if map_at(quota, "spec").keys() & {"scopes", "scopeSelector"} else "pods"
     for entry in sums:
-        if problem := _excess(entry):
-            code, who, amount, other = problem
+        if excess := _excess(entry):
             resource = entry.key.removeprefix("requests.").removeprefix("limits.")
-            need = format_amount(resource, amount)
-            counts = {"key": entry.key, "hard": map_at(quota, "spec", "hard")[entry.key], "who": who, "need": need}
-            yield Finding(code, ("spec", "hard", entry.key), {**words, **counts, "other": other})
+            need, room = (format_amount(resource, amount) for amount in (excess.amount, entry.totals[2]))
+            counts = {"key": entry.key, "hard": map_at(quota, "spec", "hard")[entry.key], "need": need, "room": room}
+            path: Path = ("spec", "hard", entry.key)
+            yield Finding(excess.code, path, {**words, **counts, "who": excess.who, "other": excess.other})
 
 
-def _excess(entry: QuotaSum) -> tuple[str, str, int, str] | None:
-    """The code, who needs how much, and what helps beside a higher quota; None where the quota is enough."""
+class _Excess(Struct, frozen=True):
+    """That a quota is not enough."""
+
+    code: str
+    who: str  # needs how much
+    amount: int
+    other: str = "fewer replicas at the most"  # what helps beside a higher quota
+
+
+def _excess(entry: QuotaSum) -> _Excess | None:
+    """How a quota is not enough, by the worst; None where it is."""
     largest, amount = max(entry.of_pod.items(), key=lambda item: item[1], default=("", 0))
     least, most, surge = entry.totals
-    fewer = "fewer replicas at the most"
     if amount > entry.allowed:
-        return "E929", f"{largest} needs", amount, fewer
+        return _Excess("E929", f"{largest} needs", amount)
     if least > entry.allowed:
-        return "E929", f"the least replicas of {entry.owners(0)} need", least, fewer
+        return _Excess("E929", f"the least replicas of {entry.owners(0)} need", least)
     if most > entry.allowed:
-        return "W930", f"the most replicas of {entry.owners(1)} need", most, fewer
+        return _Excess("W930", f"the most replicas of {entry.owners(1)} need", most)
     if surge > entry.allowed:
         who = f"in a rollout the most replicas of {entry.owners(2)} need"
-        return "W930", who, surge, "a smaller maxSurge"
+        return _Excess("W930", who, surge, "a smaller maxSurge")
     return None

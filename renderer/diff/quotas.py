@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer.api import RenderPolicy
 from renderer.check.graph.view import kind_in
-from renderer.check.pod_quotas import DEVICES, QuotaSum, quota_shares, quota_sums, surroundings
+from renderer.check.pod_quotas import DEVICES, QuotaSum, quota_beside, quota_shares, quota_sums
 from renderer.diff.gpus import AcceleratorNames
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body, Items, ObjectKey
@@ -80,12 +80,12 @@ def _sums(quota: Body, items: Items) -> Mapping[str, QuotaSum]:
     """What a quota counts of these objects, by its keys."""
     bodies = [(kind_in(*key.api_kind), item.body) for key, item in items.items()]
     shares = [share for _, body in bodies for share in quota_shares(body, replicas(body))]
-    return {entry.key: entry for entry in quota_sums(quota, shares, surroundings(bodies))}
+    return {entry.key: entry for entry in quota_sums(quota, shares, quota_beside(bodies))}
 
 
 def _limits(quota: Body) -> dict[str, int]:
     """What a quota allows, by its keys."""
-    return {entry.key: entry.allowed // BILLION for entry in quota_sums(quota, (), surroundings(()))}
+    return {entry.key: entry.allowed // BILLION for entry in quota_sums(quota, (), quota_beside(()))}
 
 
 def _most(sums: Mapping[str, QuotaSum], key: str) -> int:

@@ -111,25 +111,25 @@ def exceeded(place: str, hard: int, who: str, code: str, key: str = GPU) -> str:
     ],
 )  # fmt: skip
 def test_three_grades(more: str, hard: int, code: str, who: str, folder: Path, llmaz: Llmaz) -> None:
-    said = judged(folder, llmaz, chat=chat(more), extra_quota=quota(GPU, hard))
-    assert said == ([exceeded("extra/quota.yaml:4:40", hard, who, code)] if code else [])
+    output = judged(folder, llmaz, chat=chat(more), extra_quota=quota(GPU, hard))
+    assert output == ([exceeded("extra/quota.yaml:4:40", hard, who, code)] if code else [])
     assert llmaz("validate").code == (2 if code == "E929" else 0)
 
 
 def test_the_same_in_check(folder: Path, llmaz: Llmaz) -> None:
     """The copies of passed-through files in the output are judged with what is rendered beside them."""
-    said = judged(folder, llmaz, chat=chat(ELASTIC), extra_quota=quota(GPU, 3))
+    output = judged(folder, llmaz, chat=chat(ELASTIC), extra_quota=quota(GPU, 3))
     assert llmaz("render").code == 0
     copied = of_quota(llmaz("check", "rendered").err)
-    assert [line.partition(" warning: ")[2] for line in copied] == [line.partition(" warning: ")[2] for line in said]
+    assert [line.partition(" warning: ")[2] for line in copied] == [line.partition(" warning: ")[2] for line in output]
 
 
 def test_in_one_of_two_environments(folder: Path, llmaz: Llmaz) -> None:
     """Both share the quota; and each may have its own."""
     environments = "  environments: {dev: {}, prod: {playgrounds: {chat: {replicas: 4}}}}\n"
     write(folder, {"llmaz.yaml": CONFIG + environments, "chat.yaml": chat(), "extra/quota.yaml": quota(GPU, 3)})
-    said = exceeded("extra/quota.yaml:4:40", 3, "the least replicas of LeaderWorkerSet 'chat' need 4", "E929")
-    assert of_quota(llmaz("validate").err) == [said.replace(" [E929]", " (in prod) [E929]")]
+    line = exceeded("extra/quota.yaml:4:40", 3, "the least replicas of LeaderWorkerSet 'chat' need 4", "E929")
+    assert of_quota(llmaz("validate").err) == [line.replace(" [E929]", " (in prod) [E929]")]
     assert llmaz("validate", "--env", "dev").code == 0
     own = (
         "  environments: {dev: {}, prod: {config: {passThrough: [prod/*.yaml]}, playgrounds: {chat: {replicas: 4}}}}\n"
@@ -144,8 +144,8 @@ def test_of_a_change_the_quota_of_the_tree_counts(folder: Path, llmaz: Llmaz) ->
     repository.commit()
     write(folder, {"chat.yaml": chat("  replicas: 4\n")})
     done = llmaz("diff")
-    said = exceeded("extra/quota.yaml:4:40", 3, "the least replicas of LeaderWorkerSet 'chat' need 4", "E929")
-    assert (done.code, of_quota(done.err)) == (2, [said])
+    line = exceeded("extra/quota.yaml:4:40", 3, "the least replicas of LeaderWorkerSet 'chat' need 4", "E929")
+    assert (done.code, of_quota(done.err)) == (2, [line])
     write(folder, {"extra/quota.yaml": quota(GPU, 4)})
     done = llmaz("diff")
     assert (done.code, of_quota(done.err)) == (0, [])
@@ -156,9 +156,9 @@ def test_of_a_change_the_quota_of_the_tree_counts(folder: Path, llmaz: Llmaz) ->
     [("amd", "requests.amd.com/gpu", 3), ("claimed", "gpu.nvidia.com.deviceclass.resource.k8s.io/devices", 6)],
 )
 def test_other_vendors_and_devices(flavor: str, key: str, most: int, folder: Path, llmaz: Llmaz) -> None:
-    said = judged(folder, llmaz, chat=chat(THREE, flavor), extra_quota=quota(key, most - 1))
+    output = judged(folder, llmaz, chat=chat(THREE, flavor), extra_quota=quota(key, most - 1))
     who = f"the least replicas of LeaderWorkerSet 'chat' need {most}"
-    assert said == [exceeded(f"extra/quota.yaml:4:{17 + len(key)}", most - 1, who, "E929", key)]
+    assert output == [exceeded(f"extra/quota.yaml:4:{17 + len(key)}", most - 1, who, "E929", key)]
     assert judged(folder, llmaz, extra_quota=quota(key, most)) == []
     assert judged(folder, llmaz, extra_quota=quota(GPU, 0)) == []
 
@@ -168,8 +168,8 @@ def test_pods_written_by_hand_count(folder: Path, llmaz: Llmaz) -> None:
     web = deployment("web", 2, "{limits: {nvidia.com/gpu: 2}}")
     other = web.replace("namespace: llm", "namespace: other")
     both = "the least replicas of LeaderWorkerSet 'chat' and Deployment 'web' need 7"
-    said = judged(folder, llmaz, chat=chat(THREE), extra_quota=quota(GPU, 6), extra_web=f"{web}---\n{other}")
-    assert said == [exceeded("extra/quota.yaml:4:40", 6, both, "E929")]
+    output = judged(folder, llmaz, chat=chat(THREE), extra_quota=quota(GPU, 6), extra_web=f"{web}---\n{other}")
+    assert output == [exceeded("extra/quota.yaml:4:40", 6, both, "E929")]
     assert judged(folder, llmaz, extra_quota=quota(GPU, 7)) == []
 
 
@@ -180,8 +180,8 @@ def test_a_quota_that_is_not_passed_through(beside: str, folder: Path, llmaz: Ll
     if beside:
         write(folder, {beside: deployment("web", 2, "{limits: {nvidia.com/gpu: 1}}")})
         who = "the least replicas of LeaderWorkerSet 'chat' and Deployment 'web' need 5"
-    said = [exceeded("quota.yaml:4:40", 2, who, "W930")]
-    assert judged(folder, llmaz, chat=chat(THREE), quota=quota(GPU, 2)) == said
+    output = [exceeded("quota.yaml:4:40", 2, who, "W930")]
+    assert judged(folder, llmaz, chat=chat(THREE), quota=quota(GPU, 2)) == output
     write(folder, {"other/quota.yaml": quota(GPU, 9)})
     assert of_quota(llmaz("validate").err) == []
     (folder / "other/quota.yaml").unlink()
@@ -213,8 +213,8 @@ def test_every_kind_of_workload(environment: str, hard: int, who: str, folder: P
     beside = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 2, requests.nvidia.com/mig-3g.40gb: 1, "
     quotas = {"llmaz.yaml": config.replace("spec:\n", "spec:\n  passThrough: [extra/*.yaml]\n", 1)}
     write(folder, quotas | {"extra/quota.yaml": quota(f"{beside}{GPU}", hard)})
-    said = of_quota(llmaz("validate", "--env", environment).err)
-    figures = [line.partition("in all, and ")[2] for line in said]
+    output = of_quota(llmaz("validate", "--env", environment).err)
+    figures = [line.partition("in all, and ")[2] for line in output]
     counted = [f"{line.partition(' of ')[0]} of {_number(line)} need{line.rpartition(' need')[2]}" for line in figures]
     assert counted == ([who] if who else [])
 
@@ -252,5 +252,5 @@ def test_scopes(more: str, hard: int, counts: int, folder: Path, llmaz: Llmaz) -
         "quota.yaml": quota(GPU, hard, more),
     }
     write(folder, files)
-    said = of_quota(llmaz("check", ".").err)
-    assert [line.rpartition(" ")[0].rpartition(" ")[2] for line in said] == ([str(counts)] if counts else [])
+    output = of_quota(llmaz("check", ".").err)
+    assert [line.rpartition(" ")[0].rpartition(" ")[2] for line in output] == ([str(counts)] if counts else [])

@@ -96,15 +96,12 @@ def test_another_flavor_one_that_goes_and_one_that_comes(base: str, folder: Path
     repository = begun(folder, llmaz, base)
     (folder / "mails.yaml").unlink()
     repository.write(chat=app("chat", "spot"), new=app("new", "claimed"), other=app("other", namespace="web"))
-    assert (
-        quotas(llmaz)
-        == [
-                "RenderPolicy: accelerators of spot: 2 of 2 left → 1 of 2 left",
-            "RenderPolicy: accelerators: 18 of 20 left → 16 of 20 left",
-            "llm/gpus: requests.nvidia.com/gpu: 4 of 6 left → 5 of 6 left",
-            f"llm/gpus: {DEVICES}: 4 of 4 left → 2 of 4 left",
-        ]
-    )
+    assert quotas(llmaz) == [
+        "RenderPolicy: accelerators of spot: 2 of 2 left → 1 of 2 left",
+        "RenderPolicy: accelerators: 18 of 20 left → 16 of 20 left",
+        "llm/gpus: requests.nvidia.com/gpu: 4 of 6 left → 5 of 6 left",
+        f"llm/gpus: {DEVICES}: 4 of 4 left → 2 of 4 left",
+    ]
 
 
 def test_a_change_that_touches_none(folder: Path, llmaz: Llmaz) -> None:
@@ -145,6 +142,6 @@ def test_above_a_quota_of_the_most_replicas(folder: Path, llmaz: Llmaz) -> None:
 def test_of_two_environments(folder: Path, llmaz: Llmaz) -> None:
     repository = begun(folder, llmaz, "inputs")
     repository.write(llmaz=f"{CONFIG}  environments: {{dev: {{}}, prod: {{playgrounds: {{chat: {{replicas: 2}}}}}}}}\n")
-    said = quotas(llmaz, "--env-a", "dev", "--env-b", "prod")
-    assert said[0] == "RenderPolicy: accelerators of h100-80g in l*: 3 of 5 left → 2 of 5 left"
-    assert said[-1] == "llm/gpus: requests.nvidia.com/gpu: 4 of 6 left → 3 of 6 left"
+    output = quotas(llmaz, "--env-a", "dev", "--env-b", "prod")
+    assert output[0] == "RenderPolicy: accelerators of h100-80g in l*: 3 of 5 left → 2 of 5 left"
+    assert output[-1] == "llm/gpus: requests.nvidia.com/gpu: 4 of 6 left → 3 of 6 left"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.check.foreign.objects import ForeignObject, OwnObjects
-from renderer.check.pod_quotas import QUOTA, QuotaSum, Surroundings, exceeded, quota_shares, quota_sums, surroundings
+from renderer.check.pod_quotas import QUOTA, QuotaBeside, QuotaSum, exceeded, quota_beside, quota_shares, quota_sums
 from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.workloads import replicas
@@ -41,7 +41,7 @@ def judged_quotas(
         quotas = [object_ for object_ in beside if object_.key[0] == QUOTA and object_.passed == is_passed]
         if not quotas:
             continue
-        known = _joined(rendered, surroundings((object_.key[0], object_.body) for object_ in beside))
+        known = _joined(rendered, quota_beside((object_.key[0], object_.body) for object_ in beside))
         shares = [*rendered.quota_shares]
         shares += [share for object_ in beside for share in quota_shares(object_.body, replicas(object_.body))]
         for quota in quotas:
@@ -51,7 +51,7 @@ def judged_quotas(
             yield JudgedQuota(quota, [*quota_sums(quota.body, shares, known)])
 
 
-def _joined(rendered: OwnObjects, foreign: Surroundings) -> Surroundings:
+def _joined(rendered: OwnObjects, foreign: QuotaBeside) -> QuotaBeside:
     """What rendered and foreign objects decide."""
     bounds = {
         (target[1], target[0], target[2]): scaler.bounds
@@ -59,4 +59,4 @@ def _joined(rendered: OwnObjects, foreign: Surroundings) -> Surroundings:
         if kind in wellknown.AUTOSCALERS
     }
     devices = {own.key[1:]: own.devices for own in rendered.objects.values() if own.devices}
-    return Surroundings({**foreign.bounds, **bounds}, {**foreign.devices, **devices}, foreign.filled)
+    return QuotaBeside({**foreign.bounds, **bounds}, {**foreign.devices, **devices}, foreign.filled)

@@ -67,10 +67,10 @@ def validate_foreign_objects(
         findings += [(object_, finding) for finding in validate_claim(object_, rendered)]
     quotas: list[JudgedQuota] = []
     if has_quotas:
-        kept = [object_ for object_ in others if object_.passed or not kustomizations.change(object_)]
-        quotas = [*judged_quotas(kept, rendered, one_cluster=not scope.options.env)]
-        found = [entry for entry in quotas if entry.quota.key[1] in rendered.namespaces]
-        findings += [(entry.quota, finding) for entry in found for finding in entry.findings]
+        unchanged = [object_ for object_ in others if object_.passed or not kustomizations.change(object_)]
+        quotas = [*judged_quotas(unchanged, rendered, one_cluster=not scope.options.env)]
+        near = [entry for entry in quotas if entry.quota.key[1] in rendered.namespaces]
+        findings += [(entry.quota, finding) for entry in near for finding in entry.findings]
     judged = judged_objects(others)
     findings += validate_guarded_models(others, judged, rendered, inputs)
     findings += validate_name_patterns(judged, names)

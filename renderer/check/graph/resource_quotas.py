@@ -18,12 +18,12 @@ from renderer.check.pod_quotas import (
     CLAIM_TEMPLATE,
     DEFAULTS,
     QUOTA,
+    QuotaBeside,
     QuotaShare,
-    Surroundings,
     exceeded,
+    quota_beside,
     quota_shares,
     quota_sums,
-    surroundings,
 )
 from renderer.diagnostics import Finding, listed
 from renderer.kubernetes import wellknown
@@ -74,9 +74,9 @@ def _asked(view: ObjectView) -> dict[str, tuple[str, list[tuple[str, str]]]]:
         spec = map_at(body, "spec")
         is_of_all = namespace and not spec.get("scopes") and not spec.get("scopeSelector")
         keys = dict.fromkeys(_asked_amount(key) for key in map_at(spec, "hard"))
-        asked = [key for key in keys if key[1] in ASKED]
-        if asked and is_of_all and namespace not in filled and not view.external.ambiguous:
-            demands.setdefault(namespace, (name, asked))
+        counted = [key for key in keys if key[1] in ASKED]
+        if counted and is_of_all and namespace not in filled and not view.external.ambiguous:
+            demands.setdefault(namespace, (name, counted))
     return demands
 
 
@@ -95,6 +95,6 @@ def _shares(view: ObjectView) -> dict[str, list[QuotaShare]]:
     return shares
 
 
-def _surroundings(view: ObjectView) -> Surroundings:
+def _surroundings(view: ObjectView) -> QuotaBeside:
     kinds = (CLAIM_TEMPLATE, DEFAULTS, *wellknown.AUTOSCALERS)
-    return surroundings((kind, body) for kind in kinds for _, _, body in view.all(kind))
+    return quota_beside((kind, body) for kind in kinds for _, _, body in view.all(kind))

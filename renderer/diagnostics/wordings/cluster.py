@@ -120,12 +120,12 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E929": Wording(
         "ResourceQuota '{name}' lets the {pods} of namespace '{namespace}' have {hard} of {key} in all, and {who} "
         "{need}",
-        "write {need} or more",
+        "write {room} or more",
     ),
     "W930": Wording(
         "ResourceQuota '{name}' lets the {pods} of namespace '{namespace}' have {hard} of {key} in all, and {who} "
         "{need}",
-        "write {need} or more, or {other}",
+        "write {room} or more, or {other}",
     ),
     "W931": Wording(
         "ResourceQuota '{name}' of namespace '{namespace}' refuses pods of which a container does not say {what}, as "
