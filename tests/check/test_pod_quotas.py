@@ -193,14 +193,15 @@ def test_a_quota_that_is_not_passed_through(beside: str, folder: Path, llmaz: Ll
     ("environment", "hard", "who"),
     [
         # By hand, of tests/fleet/every-kind without devices and parts: adapted, any, both, elastic, sleeping, hosts,
-        # decode and prefill: 1 + 2 + 4 + 1 + 0 + 32 + 2 + 1, at the most 3 more each of two, and 2 + 16 in a rollout.
+        # decode and prefill: 1 + 2 + 4 + 1 + 0 + 32 + 2 + 1, at the most 3 more each of two, and 2 + 16 in a rollout;
+        # in staging 1 + 2 + 4 + 1 + 1, 1 and 2 more, and 2.
         ("prod", 42, "the least replicas of 8 need 43 [E929]"),
         ("prod", 43, "the most replicas of 9 need 49 [W930]"),
         ("prod", 48, "the most replicas of 9 need 49 [W930]"),
         ("prod", 49, "in a rollout the most replicas of 9 need 67 [W930]"),
         ("prod", 66, "in a rollout the most replicas of 9 need 67 [W930]"),
         ("prod", 67, ""),
-        ("staging", 7, "the least replicas of 5 need 8 [E929]"),
+        ("staging", 8, "the least replicas of 6 need 9 [E929]"),
         ("staging", 11, "the most replicas of 6 need 12 [W930]"),
         ("staging", 13, "in a rollout the most replicas of 6 need 14 [W930]"),
         ("staging", 14, ""),

@@ -34,18 +34,19 @@ BOTH = {
     "both-l4": ((2, 2, 2), (2, 2, 2), ("1.40", "1.40")),
     "both-spot": ((2, 2, 2), (2, 2, 2), ("0.43", "0.43")),
     "part": ((1, 1, 1), (1, 1, 1), None),
-    "sleeping": ((0, 3, 3), (0, 3, 3), ("0.00", "2.10")),
 }
 WORKLOADS = {
     "staging": {
         **BOTH,
         "devices": ((1, 1, 1), (2, 2, 2), ("4.00", "4.00")),
         "elastic": ((1, 2, 2), (1, 2, 2), ("0.22", "0.43")),  # 0.215
+        "sleeping": ((1, 3, 3), (1, 3, 3), ("0.70", "2.10")),  # an HPA keeps one
     },
     "prod": {
         **BOTH,
         "devices": ((1, 1, 1), (2, 2, 2), ("4.80", "4.80")),
         "elastic": ((1, 4, 4), (1, 4, 4), ("0.22", "0.86")),
+        "sleeping": ((0, 3, 3), (0, 3, 3), ("0.00", "2.10")),  # from zero
         "hosts": ((4, 4, 6), (32, 32, 48), ("76.80", "76.80")),  # 2 groups of 2 hosts of 8; one more group
         "split-decode": ((2, 2, 2), (2, 2, 2), ("4.80", "4.80")),
         "split-prefill": ((1, 1, 1), (1, 1, 1), ("2.40", "2.40")),
@@ -54,7 +55,7 @@ WORKLOADS = {
 OWNERS = dict.fromkeys(("any", "devices", "part", "adapted"), "none")
 OWNERS |= dict.fromkeys(("elastic", "sleeping"), "search")
 OWNERS |= dict.fromkeys(("hosts", "both-l4", "both-spot", "split-decode", "split-prefill"), "chat")
-SUM = ("97.75", "104.75")  # 6.475 + 91.275 and 9.76 + 94.99
+SUM = ("98.45", "104.75")  # 7.175 + 91.275 and 9.76 + 94.99
 MODEL = inputs.gpu_model("blue")
 CHAT = inputs.playground("chat", model="blue")
 
@@ -179,3 +180,19 @@ def test_problems_are_those_of_render(folder: Path, llmaz: Llmaz) -> None:
     (folder / "p.yaml").write_text(inputs.playground("chat", model="nobodys"))
     done, validated = llmaz("fleet"), llmaz("validate")
     assert (done.code, done.out, done.err) == (2, "", validated.err)
+
+
+@pytest.mark.parametrize(
+    ("environment", "kinds"),
+    [
+        ("staging", {"HorizontalPodAutoscaler": 2, "LeaderWorkerSet": 7, "Deployment": 1, "ResourceClaimTemplate": 1}),
+        ("prod", {"ScaledObject": 2, "LeaderWorkerSet": 10, "Deployment": 2, "ResourceClaimTemplate": 1}),
+    ],
+)
+@pytest.mark.usefixtures("tree")
+def test_the_tree_has_every_kind_of_workload(environment: str, kinds: dict[str, int], llmaz: Llmaz) -> None:
+    text = llmaz("render", "--env", environment, "--stdout").out
+    counts = {kind: text.count(f"\nkind: {kind}\n") for kind in ("HorizontalPodAutoscaler", "ScaledObject", *kinds)}
+    assert {kind: count for kind, count in counts.items() if count} == kinds
+    assert text.count("--speculative-config.model\n") == 1
+    assert text.count("blue-adapter=") == 1
