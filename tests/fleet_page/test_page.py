@@ -144,13 +144,13 @@ def test_totals(page: Page) -> None:
     tiles = {next(tile.all("dt")).text: [note.text for note in tile.all("dd")] for tile in page.root.all("dl")}
     assert tiles["A month at most"] == [
         "at least 76,467.50 USD",
-        "71,357.50 with the fewest replicas",
-        "97.75–104.75 an hour",
+        "71,868.50 with the fewest replicas",
+        "98.45–104.75 an hour",
         "no price for 4 workloads on nvidia-gpu and mig",
     ]
-    assert tiles["GPUs"][:2] == ["55–65", "and 2 parts of GPUs"]
+    assert tiles["GPUs"][:2] == ["56–65", "and 2 parts of GPUs"]
     assert tiles["Workloads"][0] == "19"
-    assert next(page.root.all("h1")).text == "19 workloads on 55–65 GPUs and 2 parts of GPUs"
+    assert next(page.root.all("h1")).text == "19 workloads on 56–65 GPUs and 2 parts of GPUs"
 
 
 def test_bars(page: Page) -> None:
@@ -161,7 +161,7 @@ def test_bars(page: Page) -> None:
     assert list(accelerators) == ["h100-80g", "l4-24g", "nvidia-gpu", "mig"]  # the dearest first
     assert accelerators["h100-80g"] == ("67,744.00 USD", "5 workloads · 39 GPUs", "89 %")
     assert accelerators["mig"] == ("no price", "2 workloads · 2 parts of GPUs", "")
-    assert page.bars("owner")["search"][0] == "313.90–4,007.70 USD"  # 2 × 0.215 and 5.49
+    assert page.bars("owner")["search"][0] == "824.90–4,007.70 USD"  # 2 × 0.215 + 0.70, and 5.49
     assert set(page.bars("environment")) == {"staging", "prod"}
 
 
