@@ -133,8 +133,8 @@ def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
 def _replacement(wording: Wording, words: Mapping[str, object]) -> tuple[str, str | float] | None:
     """The text that the hint says to replace, and by which; None where it says something else, or more."""
     if wording.replaces:
-        old, new = wording.replaces
-        return old.format(**words), new.format(**words) if isinstance(new, str) else new
+        old, new = (words.get(part, part) for part in wording.replaces)
+        return str(old), new if isinstance(new, str | int | float) else str(new)
     for name, word in words.items():
         if isinstance(word, ReplacingHint) and wording.hint in (f"{{{name}}}", f"write {{{name}}}"):
             return word.old, word.new

@@ -18,7 +18,7 @@ class Wording(Struct, frozen=True):
     """Whether notes of this code say different things, so that only notes of the same words are alike."""
     by_kind: bool = False
     """Whether the words in front of the first name say of what kind it is, and only notes about one kind are alike."""
-    replaces: tuple[str, str | int] | None = None
-    """The word that the hint replaces ('' for the whole value), and what it writes there, as format strings too; for a
-    hint that is no argument itself.
+    replaces: tuple[str, str] | None = None
+    """What the hint replaces ('' for the whole value), and what it writes there, each an argument by its name or the
+    text itself; for a hint that is no argument itself.
     """

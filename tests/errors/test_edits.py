@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import yaml
 
 from tests.conftest import Llmaz
 from tests.edits import apply_changes, json_edits, sarif_edits
+from tests.error_pages.test_all_hints import cases, write
 from tests.errors.test_errors import CASES, ERRORS, OURS, PROGRAMS
 from tests.paths import TESTS
 from tests.programs import tool
@@ -47,7 +49,6 @@ def test_edits_make_the_finding_go_away(
     for option, program in PROGRAMS.items():
         if option in words:
             monkeypatch.setenv("PATH", str(tool(program).parent), prepend=os.pathsep)
-    as_json, as_sarif = ([*words, "--format", form] for form in ("json", "sarif"))
 
     def copy(number: int) -> Path:
         work = tmp_path / str(number)
@@ -55,6 +56,26 @@ def test_edits_make_the_finding_go_away(
         monkeypatch.chdir(work)
         return work
 
+    follow_edits(name, words, copy, llmaz)
+
+
+@pytest.mark.parametrize("name", sorted(EDITED.keys() - {*CASES}))
+def test_edits_of_cases_elsewhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    case = cases()[name]
+
+    def copy(number: int) -> Path:
+        work = tmp_path / str(number)
+        work.mkdir()
+        monkeypatch.chdir(work)
+        write(case.inputs)
+        return work
+
+    follow_edits(name, shlex.split(case.command)[1:], copy, llmaz)
+
+
+def follow_edits(name: str, words: Sequence[str], copy: Callable[[int], Path], llmaz: Llmaz) -> None:
+    """Applies the edits of each finding of a case to a copy of its files."""
+    as_json, as_sarif = ([*words, "--format", form] for form in ("json", "sarif"))
     copy(0)
     output = llmaz(*as_json).out
     findings = json_edits(output or "[]")
@@ -75,5 +96,5 @@ def test_edits_make_the_finding_go_away(
 
 
 def test_the_table_names_cases() -> None:
-    assert sorted(EDITED.keys() - set(CHECKED)) == []
+    assert sorted((EDITED.keys() & {*CASES}) - {*CHECKED}) == []
     assert all(EDITED.values())

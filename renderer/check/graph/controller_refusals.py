@@ -9,7 +9,7 @@ from renderer.check.cel import cost_error
 from renderer.check.finding import Body
 from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
-from renderer.diagnostics import Finding, Path
+from renderer.diagnostics import Finding, Path, ReplacingHint
 from renderer.kubernetes import jwt_providers
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, list_at, map_at, maps_at, text_at
 
@@ -29,7 +29,9 @@ def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) 
         if fqdn := as_map(endpoint.get("fqdn")):
             host = as_text(fqdn.get("hostname"))
             if "." not in host:
-                hint = f"write the whole name: {host}.{namespace or '<namespace>'}.svc.{view.external.domain}"
+                whole = f"{host}.{namespace or '<namespace>'}.svc.{view.external.domain}"
+                hint = f"write the whole name: {whole}"
+                hint = ReplacingHint(hint, host, whole) if namespace else hint
                 yield _refused_backend(name, f"the host '{host}' has one part", hint, (*path, "fqdn", "hostname"))
             elif host[-1].isdigit() and re.fullmatch(_ADDRESS, host):
                 hint = f"write ip: {{address: {host}, port: {fqdn['port']}}}"

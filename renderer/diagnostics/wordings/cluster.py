@@ -27,7 +27,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W549": Wording(
         "no node has the label '{key}', so DoNotSchedule keeps all pods from running",
         "write topologyKey: {near}",
-        replaces=("", "{near}"),
+        replaces=("", "near"),
     ),
     "W503": Wording(
         "the constraint over {key} counts pods with {labels}, which no pod of this {kind} has: it spreads nothing",
@@ -44,7 +44,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W505": Wording(
         "there is no {kind} '{name}' in the manifests, but one is called '{near}'",
         "did you mean '{near}'?",
-        replaces=("{name}", "{near}"),
+        replaces=("name", "near"),
     ),
     "W506": Wording("the {kind} '{name}' has no key '{key}'", "it has {known}"),
     "W507": Wording(

@@ -21,6 +21,7 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E702": Wording(
         "{name} {value} is newer than {newest}, the newest that this llmaz knows",
         "write {newest}: a target is the oldest version that the manifests have to run on",
+        replaces=("", "newest"),
     ),
     "E703": Wording("LeaderWorkerSet 0.11 refuses {what}", "{hint}"),
     "E704": Wording(

@@ -15,7 +15,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "E205": Wording("no BackendRuntime is named '{name}'", "{hint}"),
     "E206": Wording("the BackendRuntime '{backend}' has no recommendedConfig '{name}'", "{hint}"),
     "W212": Wording("the engine's options are not derived from this number of {name}", "set it in the flavor's limits"),
-    "W214": Wording("nothing reads the param '{name}'", "did you mean '{meant}'?", replaces=("{name}", "{meant}")),
+    "W214": Wording("nothing reads the param '{name}'", "did you mean '{meant}'?", replaces=("name", "meant")),
     "E215": Wording(
         "adapters are only for Playgrounds: how the engine of a Service loads them is unknown",
         "write a Playground, or leave the adapter out and load it with the engine's own arguments",

@@ -104,6 +104,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
     "E628": Wording(
         "the route {name} of '{namespace}' would hold {count} models, at most {most} fit",
         "set gateway.routeBuckets: {fits}",
+        replaces=("", "fits"),
     ),
     "E629": Wording(
         "the Gateway {name} has no hostnames, so cert-manager makes no certificate for it",

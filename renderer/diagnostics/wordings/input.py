@@ -108,7 +108,7 @@ INPUT: Final[dict[str, Wording]] = {
         "leave one of the two out, or rename it: if both are applied, each overwrites the other",
     ),
     "E212": Wording(
-        "the apiVersion of {kind} is {right}, not '{version}'", "write apiVersion: {right}", replaces=("", "{right}")
+        "the apiVersion of {kind} is {right}, not '{version}'", "write apiVersion: {right}", replaces=("", "right")
     ),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "W216": Wording("nothing reads the annotation '{name}'", "{hint}"),

@@ -272,7 +272,7 @@ MODELS: Final[dict[str, Wording]] = {
     "W910": Wording(
         "'{kind}' is none of the tasks of models, so it has no effect: the model is served like one for chat",
         "write kind: {task}",
-        replaces=("{kind}", "{task}"),
+        replaces=("kind", "task"),
     ),
     "N911": Wording(
         "'{kind}' has no meaning{more}: such a model is served like one for chat",

@@ -78,7 +78,7 @@ PODS: Final[dict[str, Wording]] = {
     "W325": Wording(
         "'{name}' is the engine's spelling: the adapter of charts/llmaz serves it to HPAs as '{known}'",
         "write {known}",
-        replaces=("{name}", "{known}"),
+        replaces=("name", "known"),
     ),
     "E324": Wording(
         "{field} has no effect in any pod of '{app}': {why}",
@@ -102,7 +102,7 @@ PODS: Final[dict[str, Wording]] = {
         "{hint}",
     ),
     "W326": Wording(
-        "the podTemplate adds another container, '{name}'", "did you mean '{meant}'?", replaces=("{name}", "{meant}")
+        "the podTemplate adds another container, '{name}'", "did you mean '{meant}'?", replaces=("name", "meant")
     ),
     "W308": Wording(
         "the image of {backend} starts as root, so with runAsNonRoot the kubelet does not start it",
@@ -245,7 +245,6 @@ PODS: Final[dict[str, Wording]] = {
     "W334": Wording(
         "maxSurge {surge} with a queue: a rollout waits until the quota has room for additional replicas",
         "write rollout.maxSurge: 0",
-        replaces=("", 0),
     ),
     "E335": Wording("a {kind} has no {field}", "leave it out, or {remedy}"),
     "E336": Wording(
