@@ -13,6 +13,7 @@ from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import (
     build_dialect,
     build_option_rules,
+    health_paths,
     length_options,
     memory_share,
     shares_memory,
@@ -77,6 +78,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
             length_options=length_options(style, runtime.spec.get("engine") or {}),
             names=engine_names(self.option_files, runtime),
             absent=(runtime.spec.get("engine") or {}).get("absent") or (),
+            health_paths=health_paths(runtime.spec),
             shares_memory=shares_memory(runtime.spec.get("engine") or {}),
             memory_share=memory_share(style, runtime.spec.get("engine") or {}),
         )

@@ -232,10 +232,11 @@ def find_program(command: EngineCommand, version: str) -> EngineProgram | None:
     return None
 
 
-def absent_paths(backend: str, version: str) -> set[str]:
+@cache
+def absent_paths(backend: str, version: str) -> frozenset[str]:
     """Paths of the server that this version answers with 404; nothing is known of an unknown version."""
     rows = table_entry(backend).get("absentPaths") or () if version else ()
-    return {path for row in rows if in_range(row, version) for path in row["paths"]}
+    return frozenset(path for row in rows if in_range(row, version) for path in row["paths"])
 
 
 def _expand_repeated(engine: Mapping[str, Any], line: Sequence[Word], end: int) -> tuple[list[Word], int]:

@@ -20,6 +20,7 @@ from renderer.engines.option_lists import OptionList, known_versions, list_path
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import MemoryShare
 from renderer.engines.version_order import version_key
+from renderer.kubernetes.json_values import text_at
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec, EngineSpec
@@ -59,6 +60,11 @@ def size_options(style: Dialect, engine_spec: EngineSpec) -> SizeOptions:
 def length_options(style: Dialect, engine_spec: EngineSpec) -> frozenset[str]:
     """The options of a runtime that set the context length."""
     return frozenset(style.name(option) for _, option in given_options(engine_spec, "MaxModelLen"))
+
+
+def health_paths(spec: BackendRuntimeSpec) -> tuple[str, str]:
+    """The paths by which a runtime asks whether its engine is ready, and lives; '' where it asks otherwise."""
+    return text_at(spec, "readinessProbe", "httpGet", "path"), text_at(spec, "livenessProbe", "httpGet", "path")
 
 
 def shares_memory(engine_spec: EngineSpec) -> bool:

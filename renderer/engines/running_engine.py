@@ -43,6 +43,7 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     length_options: frozenset[str] = frozenset()  # that set the context length
     names: EngineNames = EngineNames()  # besides options
     absent: Sequence[AbsentSpec] = ()  # what images lack
+    health_paths: tuple[str, str] = ("", "")  # by which its preset asks whether it is ready, and whether it lives
     shares_memory: bool = False  # its processes, one for each accelerator, speak over /dev/shm
     memory_share: MemoryShare | None = None  # None where the engine takes what its model needs, or nobody knows
     # A cache, by version, arguments and how words without an option are read:

@@ -79,9 +79,13 @@ def common_files(
     """The files that belong to no single app (shared objects, passThrough, `kustomization.yaml`), and problems. Adds
     their states to `states`.
     """
-    patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
+    globs = scope.config.get("passThrough") or ()
+    patterns = [glob(pattern) for pattern in globs]
     files = list(joint)
     problems: list[Diagnostic] = []
+    for i, pattern in enumerate(patterns if not scope.pruned_paths else ()):
+        if not any(pattern.fullmatch(file.key) for file in scope.tree.files):
+            problems.append(make_diagnostic("W142", scope.config.origin("passThrough", i), glob=globs[i]))
     for file in scope.tree.files if patterns else ():
         if any(pattern.fullmatch(file.key) for pattern in patterns):
             try:

@@ -20,6 +20,10 @@ uncertain. step: the activations of a step may take the rest. weights: they do n
 be divided evenly. More than a host has are several hosts, which exchange after each layer: they need RDMA or NVLink
 between them (docs/parallelism.md).
 """
+_OF_EXPERTS = """\
+Not checked: whether several accelerators divide the blocks of its FP8 experts, of whose width there is no fact. Engines
+end where they do not; with params.EP each accelerator has whole experts.
+"""
 
 
 def fit_table(name: str, backend: str = "") -> str:
@@ -39,7 +43,7 @@ def fit_table(name: str, backend: str = "") -> str:
         cells = "".join(f"{_cell(fit, accelerator, count):>9}" for count in COUNTS)
         lines.append(f"  {accelerator.name:<{width}}  {accelerator.memory_gib:>6.1f}{cells}\n")
     legend = _OF_WEIGHTS.format(fact=fit.missing_fact) if fit.missing_fact else _LEGEND
-    return f"{head}\n{''.join(lines)}\n{legend}"
+    return f"{head}\n{''.join(lines)}\n{legend}{_OF_EXPERTS if fit.divides_experts else ''}"
 
 
 def _cell(fit: ModelFit, accelerator: AcceleratorType, count: int) -> str:

@@ -18,7 +18,7 @@ from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import missing_attention_fact, read_attention
 from renderer.fit.verdict import FITS, UNCHECKED, FitQuestion, FitVerdict, judge_fit
 from renderer.fit.weights import missing_weights_fact, read_weights
-from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
 from renderer.load import PresetRefused
 from renderer.schema_validation import spec_default
 from renderer.source import tree
@@ -38,6 +38,7 @@ class ModelFit(Struct, frozen=True):
     version: str  # tag of the backend's image
     question: FitQuestion  # of no type of accelerators yet
     missing_fact: str  # key of `spec.facts` without which the weights alone are judged; '' where all is known
+    divides_experts: bool = False  # each accelerator has a part of each expert, which FP8 weights allow by blocks alone
 
     def verdict(self, accelerator: AcceleratorType, count: int) -> FitVerdict | None:
         """The answer for so many accelerators that share each layer; None where they cannot share the heads alike."""
@@ -122,7 +123,15 @@ def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: 
         text_at(runtime, "version"),
         question,
         missing_attention_fact(facts) or ("" if question.length else "contextLength"),
+        _divides_experts(model),
     )
+
+
+def _divides_experts(model: Mapping[str, object]) -> bool:
+    """Whether a mixture of experts is stored as FP8, and no flavor of it spreads whole experts."""
+    facts, flavors = map_at(model, "facts"), maps_at(model, "inferenceConfig", "flavors")
+    is_fp8 = "fp8" in (text_at(facts, "quantization").lower(), text_at(facts, "precision").lower())
+    return is_fp8 and "activeParameters" in facts and not any("EP" in map_at(flavor, "params") for flavor in flavors)
 
 
 def sensible_backend(model: Mapping[str, object]) -> str:

@@ -38,6 +38,13 @@ def test_another_backend_takes_another_part(llmaz: Llmaz) -> None:
     assert len(by_backend) == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "divides"), [("glm-4--7-fp8", True), ("qwen3-coder-480b-a35b-fp8", False), ("qwen3-32b-fp8", False)]
+)
+def test_what_is_not_known_of_experts_is_said(name: str, divides: bool, llmaz: Llmaz) -> None:
+    assert ("divide the blocks of its FP8 experts" in llmaz("presets", "show", name, "--fit").out) == divides
+
+
 OPTIONS = {"vllm": "--max-num-batched-tokens", "sglang": "--chunked-prefill-size", "tensorrt-llm": "--max_num_tokens"}
 
 

@@ -1,5 +1,5 @@
-"""Whether an engine becomes ready, and is asked before: the paths of its probes, a Service that asks without any, and
-the order in which a StatefulSet starts hosts that serve together.
+"""Whether an engine becomes ready, and is asked before: a Service that asks without any probe, and the order in which a
+StatefulSet starts hosts that serve together.
 """
 
 from __future__ import annotations
@@ -10,27 +10,8 @@ from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
 from renderer.check.engines.reachability import PROBES, engine_port
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
-from renderer.engines.handwritten_command import Word, absent_paths, table_entry
+from renderer.engines.handwritten_command import Word, table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
-
-
-@rule(of=PlacedEngine)
-def missing_path(placed: PlacedEngine) -> Iterator[Diagnostic]:
-    """An error for each probe of a path that the engine's version does not have: the server answers with 404."""
-    container, version = placed.container, placed.line.version
-    recognised = container.recognised
-    entry, paths = table_entry(recognised.engine.runtime.name), absent_paths(recognised.engine.runtime.name, version)
-    options = {word.text.partition("=")[0] for word in recognised.command.arguments}
-    number = engine_port(container) if paths and recognised.is_own_image else None
-    if not number or options & {*(entry.get("otherPaths") or ())}:
-        return
-    ports = {text_at(port, "name"): port.get("containerPort") for port in maps_at(container.body, "ports")}
-    for field in PROBES:
-        handler = map_at(container.body, field, "httpGet")
-        target, path = handler.get("port"), text_at(handler, "path").partition("?")[0].rstrip("/")
-        if path in paths and (ports.get(target) if isinstance(target, str) else target) == number:
-            words = {"probe": field, "path": path, "name": container.name, "right": _health_path(container)}
-            yield make_diagnostic("E469", container.origin(field, "httpGet", "path"), **words)
 
 
 def _health_path(container: EngineContainer) -> str:

@@ -71,6 +71,10 @@ INPUT: Final[dict[str, Wording]] = {
         "already exists, and was not written by llmaz", "move it away, or render to another folder with -o"
     ),
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
+    "W142": Wording(
+        "no file matches '{glob}', so nothing is copied",
+        "fix the path, which starts at the folder of this file, or leave it out (files that match ignore do not count)",
+    ),
     "E143": Wording("the output folder contains the input", "name another folder, with -o or output.dir"),
     "E144": Wording(
         "this is a link, and nothing is written through links", "put a folder or file in its place, or delete it"

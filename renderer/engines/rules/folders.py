@@ -39,10 +39,8 @@ def _options(backend: str) -> frozenset[str]:
 def _may_not_write(running: RunningEngine) -> bool:
     """Whether the reader says which folder the engine writes, or where it cannot."""
     names = _options(running.line.backend)
-    if not names or not running.line.is_own_image():
-        return False
     if _is_read_only_root(running) or not names.isdisjoint(running.line.options):
-        return True
+        return bool(names)
     return any(variable.get("name") in names for variable in running.container.env)
 
 
@@ -52,7 +50,7 @@ def unwritable_folders(running: RunningEngine) -> Iterator[Diagnostic]:
     system read-only.
     """
     engine = running.line.engine.names.engine or running.line.backend
-    for row in _rows(running.line.backend):
+    for row in _rows(running.line.backend) if running.line.is_own_image() else ():
         names = texts_at(row, "names")
         named = [*_named_folders(running, names)]
         if not named and not _is_named(running, names) and (default := text_at(row, "default")):

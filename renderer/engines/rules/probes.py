@@ -8,7 +8,7 @@ from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, listed, make_diagnostic, rule
 from renderer.engines.given_options import written_options
-from renderer.engines.handwritten_command import option_variable, table_entry
+from renderer.engines.handwritten_command import absent_paths, option_variable, table_entry
 from renderer.engines.running_engine import RunningEngine
 from renderer.fit.weights import read_weights
 from renderer.kubernetes.json_values import as_text, map_at, number_at, text_at, texts_at
@@ -32,6 +32,37 @@ def _probes(running: RunningEngine) -> dict[str, Body]:
         "readinessProbe": container.readiness_probe,
         "livenessProbe": container.liveness_probe,
     }
+
+
+def _asks_absent_path(running: RunningEngine) -> bool:
+    """Whether a probe asks for a path that the engine's version may not have."""
+    paths = absent_paths(running.line.backend, running.line.version)
+    return bool(paths) and any(_asked_path(probe) in paths for probe in _probes(running).values())
+
+
+def _asked_path(probe: Body) -> str:
+    return text_at(probe, "httpGet", "path").partition("?")[0].rstrip("/")
+
+
+@rule(of=RunningEngine, when=_asks_absent_path)
+def missing_paths(running: RunningEngine) -> Iterator[Diagnostic]:
+    """An error for each probe of a path that the engine's version does not have: the server answers with 404."""
+    line, number = running.line, running.port()
+    if not number or not line.is_own_image() or line.hides_options:
+        return
+    if not line.options.isdisjoint(texts_at(table_entry(line.backend), "otherPaths")):
+        return
+    paths = absent_paths(line.backend, line.version)
+    ports: dict[str, object] = {text_at(port, "name"): port.get("containerPort") for port in running.container.ports}
+    for field, probe in _probes(running).items():
+        path, target = _asked_path(probe), map_at(probe, "httpGet").get("port")
+        if path not in paths or (ports.get(target) if isinstance(target, str) else target) != number:
+            continue
+        if origin := running.origin_of((*running.path, field, "httpGet", "path")):
+            ready, alive = line.engine.health_paths
+            right = alive if field == "livenessProbe" else ready
+            words = {"probe": field, "path": path, "name": line.subject.name, "right": right}
+            yield make_diagnostic("E469", origin, **words)
 
 
 def _may_have_scheme(running: RunningEngine) -> bool:

@@ -158,6 +158,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     variable_values.misread_values: (
         Fault("W832", not_of=dict.fromkeys(KINDS, "tests/errors/W832-*, tests/check/test_every_kind.py: a value")),
     ),
+    probes.missing_paths: (
+        Fault("E469", not_of=dict.fromkeys(KINDS, "tests/errors/E469-*, tests/check/test_every_kind.py: a probe")),
+    ),
     templates.names_for_templates: (Fault("E830", ["--chat-template", "qwen3"]),),
     templates.other_task: (
         Fault("W834", not_of=dict.fromkeys(KINDS, "tests/errors/W834-*, test_every_kind: a model of a preset; E462")),
