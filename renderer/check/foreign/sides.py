@@ -26,9 +26,10 @@ def validate_sides(
     rendered: Sequence[Body], passed: Sequence[Document], namespace: str, external: ExternalObjects
 ) -> Iterator[Diagnostic]:
     """The diagnostics about objects of passThrough beside rendered ones. `namespace`: of those that name none."""
-    bodies = [_placed(document.value, namespace) for document in passed]
+    objects = [document for document in passed if {"apiVersion", "kind"} <= document.value.keys()]
+    bodies = [_placed(document.value, namespace) for document in objects]
     view = ObjectView([*rendered, *bodies], external)
-    for i, document in enumerate(passed):
+    for i, document in enumerate(objects):
         kind, *place = view.keys[len(rendered) + i]
         for rule in side_rules.get(kind, ()) if not any(sign in str(bodies[i]) for sign in _PENDING) else ():
             for finding in rule(view, bodies[i], place[0], place[1]):
