@@ -356,6 +356,7 @@ def test_what_is_not_ours_stays(folder: Path, llmaz: Llmaz) -> None:
         ("linked/fleet.html", "E144"),
         ("in.yaml/fleet.html", "E140"),
         ("rendered/fleet.html", "E797"),
+        ("/proc/fleet.html", "E140"),  # where nobody may write
     ):
         done = llmaz("fleet", "--html", file)
         assert (done.code, f"[{code}]" in done.err) == (2, True), done.err
