@@ -51,6 +51,10 @@ def unwritable_folders(running: RunningEngine) -> Iterator[Diagnostic]:
     """
     engine = running.line.engine.names.engine or running.line.backend
     for row in _rows(running.line.backend) if running.line.is_own_image() else ():
+        if not running.line.options.isdisjoint(texts_at(row, "unless")):
+            continue
+        if row.get("downloads") is True and not running.downloads_to():
+            continue
         names = texts_at(row, "names")
         named = [*_named_folders(running, names)]
         if not named and not _is_named(running, names) and (default := text_at(row, "default")):
