@@ -5,11 +5,12 @@ Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playgroun
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
 which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
 once more under a RenderPolicy, in turns with runs without one, and once more with a warning in every other file (the
-loud corpus), in turns with the quiet one; and `llmaz fleet` sums them. Deployments with a Service each are adopted, 500
-and 3,000 of them. Every figure is a median; targets are ratios within this run. Inputs are in memory, and whatever
-writes gets a folder that never was: some file systems look at each file that was deleted in the last minutes before
-they make a new one. helm renders the same manifests from one chart over one values file (compared object by object);
-kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
+loud corpus), in turns with the quiet one; `llmaz fleet` sums them, and `llmaz upgrade` upgrades every tenth, of which
+every tenth breaks and is mended. Deployments with a Service each are adopted, 500 and 3,000 of them. Every figure is a
+median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that never was: some
+file systems look at each file that was deleted in the last minutes before they make a new one. helm renders the same
+manifests from one chart over one values file (compared object by object); kustomize builds them as resources. Exit
+status 0 whatever the figures are: they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
 the same corpora in turns.
@@ -273,6 +274,27 @@ def loud(size: int, lines: list[Line]) -> None:
     for what, samples, cpu in zip(("quiet", "loud"), costs.values(), (quiet_cpu, loud_cpu), strict=True):
         row(size, what, Timing(statistics.median(sample.wall for sample in samples), cpu))
     lines.append(_most(f"{size:,} fresh, half with a warning / none, CPU", loud_cpu / quiet_cpu, 1.15))
+
+
+def upgraded(size: int, new: float, lines: list[Line]) -> None:
+    """Upgrades the engine of every tenth model, and adds the ratio to a fresh render, which takes `new` seconds, to
+    `lines`. Of these models every tenth has an option that ends and is replaced.
+    """
+    folder = WORK / f"upgraded-{size}"
+    fresh(folder.name)
+    shutil.copytree(WORK / f"in-{size}", folder)
+    for i, path in enumerate(sorted(folder.glob("team-*/*.yaml"))[::10]):
+        tag, more = ("v0.26.0", "") if i % 10 else ("v0.10.0", "--guided-decoding-backend=auto, ")
+        text = path.read_text().replace("backendName: vllm\n", f"backendName: vllm\n    version: {tag}\n", 1)
+        path.write_text(text.replace("args: [", f"args: [{more}", 1))
+    command = f"{LLMAZ[0]} upgrade vllm=0.33.0 {folder.name} || [ $? = 1 ]"  # 1: something breaks, as is meant
+    report = WORK / "upgrade.txt"
+    run("sh", "-c", command, into=report)
+    expected = f"{size // 10:,} places · {size // 100:,} breaks, {size // 100:,} mended"
+    if expected not in report.read_text():
+        sys.exit(f"bench: not '{expected}': {report.read_text()[:200]}")
+    wall = row(size, "upgrade", timed(lambda: run("sh", "-c", command), 5))
+    lines.append(_most(f"llmaz upgrade of every tenth of {size:,} / {size:,} fresh", wall / new, 3))
 
 
 FACTS = """\
@@ -704,6 +726,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
         row(size, "floor", timed(run_floor, runs, ready))
         summed = row(size, "fleet", timed(lambda: run(*LLMAZ, "fleet", str(inputs), "--format", "json"), runs))
         lines.append(_most(f"llmaz fleet / {what} fresh", summed / new, 1))
+        upgraded(size, new, lines)
         loud(size, lines)
         judged(size, lines)
         engines(size, lines)

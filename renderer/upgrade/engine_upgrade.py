@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
+from itertools import starmap
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from renderer.result import RenderResult, merge_problems
 from renderer.source.overlay import Overlay
 from renderer.upgrade.edited_texts import apart, column_before, edited_contents
 from renderer.upgrade.moved_defaults import AppDefault, app_defaults
+from renderer.upgrade.rendered_tree import RenderedTree
 from renderer.upgrade.target import UpgradeTarget, find_target, unlisted_version
 from renderer.upgrade.version_places import VersionPlace, downgrades, find_places
 
@@ -78,8 +80,8 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
     RenderError, also for an upgrade that cannot be meant.
     """
     names = load.rendered_environments(options) or ("",)
-    render = partial(_render, options, names)
-    before = render({})
+    tree = RenderedTree(options, names)
+    before = tree.render({})
     earlier, trees = _problems(names, before), [result.inputs for result in before]
     target = find_target(argument, trees[0])
     broken = {problem.file for problem in earlier if problem.severity == "error"}
@@ -90,13 +92,15 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
         raise RenderError(errors)
     versions = [edit for place in places for edit in place.edits]
     contents = edited_contents(options.file_system, versions)
-    after = mended = render(contents) if versions else before
+    after = mended = tree.render(contents) if versions else before
     breaks = _new_problems(earlier, _problems(names, after))
     edits = apart(edit for problem in breaks if problem.file not in broken for edit in problem.edits)
     while edits:
+        files = {edit.file for edit in edits}
+        edited = {(problem.file, problem.document) for problem in breaks if problem.edits and problem.file in files}
         # Edits are at places of the tree with the new version in it.
         all_contents = contents | edited_contents(Overlay(options.file_system, contents), edits)
-        mended = render(all_contents)
+        mended = _render_edited(tree, all_contents, after, edited)
         caused = [p for p in _new_problems([*earlier, *breaks], _problems(names, mended)) if p.severity == "error"]
         if not caused:
             contents = all_contents
@@ -121,13 +125,35 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
 def remaining_breaks(upgrade: EngineUpgrade, options: RenderOptions) -> list[Diagnostic]:
     """What is wrong in the tree as it is now, and was not before the upgrade. Raises RenderError."""
     names = load.rendered_environments(options) or ("",)
-    return _new_problems(upgrade.earlier, _problems(names, _render(options, names, {})))
+    return _new_problems(upgrade.earlier, _problems(names, RenderedTree(options, names).render({})))
 
 
-def _render(options: RenderOptions, names: Sequence[str], contents: Mapping[str, bytes]) -> list[RenderResult]:
-    """The result of each environment, with other contents in the tree."""
-    file_system = Overlay(options.file_system, contents) if contents else options.file_system
-    return [pipeline.render(replace(options, texts=True, env=name, file_system=file_system)) for name in names]
+def _render_edited(
+    tree: RenderedTree,
+    contents: Mapping[str, bytes],
+    after: Sequence[RenderResult],
+    documents: Set[tuple[str, int]],
+) -> list[RenderResult]:
+    """The result of each environment with edits in these documents, by their files and indexes, beside the new version.
+    Where they are apps, all other files come to the same as in `after`.
+    """
+    apps = {(app.document.name, app.document.index) for result in after for app in result.inputs.apps}
+    if not documents <= apps:
+        return tree.render(contents)
+    files = {file for file, _ in documents}
+    results = []
+    for whole, part in zip(after, tree.render(contents, partial(_select_files, files)), strict=True):
+        problems = [problem for problem in whole.problems if (problem.file, problem.document) not in documents]
+        problems += [problem for problem in part.problems if (problem.file, problem.document) in documents]
+        texts = sorted({**dict(whole.texts), **dict(part.texts)}.items())
+        figures = {**whole.figures, **part.figures}
+        results.append(replace(whole, problems=problems, texts=list(starmap(OutputFile, texts)), figures=figures))
+    return results
+
+
+def _select_files(files: Set[str], inputs: Inputs) -> pipeline.Selection:
+    """The apps in some files."""
+    return pipeline.Selection([app for app in inputs.apps if app.document.name in files], compares_foreign=False)
 
 
 def _problems(names: Sequence[str], results: Sequence[RenderResult]) -> list[Diagnostic]:
@@ -154,8 +180,25 @@ def _key(problem: Diagnostic) -> _Key:
 
 
 def _moved_back(problem: Diagnostic, edits: Sequence[Edit]) -> Diagnostic:
-    """The problem at its place in the text before the edits."""
-    return replace(problem, column=column_before(edits, problem.file, problem.line, problem.column))
+    """The problem at its place in the text before the edits, with its own edits."""
+
+    def column(file: str, line: int, column: int) -> int:
+        return column_before(edits, file, line, column)
+
+    own_edits = [
+        replace(
+            edit,
+            column=column(edit.file, edit.line, edit.column),
+            end_column=column(edit.file, edit.end_line, edit.end_column),
+        )
+        for edit in problem.edits
+    ]
+    return replace(
+        problem,
+        column=column(problem.file, problem.line, problem.column),
+        end_column=column(problem.file, problem.end_line, problem.end_column),
+        edits=tuple(own_edits),
+    )
 
 
 def _without_files(edits: Sequence[Edit], files: set[str]) -> list[Edit]:

@@ -39,7 +39,10 @@ def text(upgrade: EngineUpgrade) -> str:
     shown += ["\n".join([head, *map(escapes.line, lines)]) for head, lines in sections.items() if lines]
     for environment in upgrade.environments:
         head = "Defaults that moved" + (f" in {environment.name}" if environment.name else "")
-        moved = [f"  {words}: {_named(apps)}" for words, apps in grouped_defaults(environment.defaults)]
+        moved = [
+            f"  {option} {before} → {after}: {_named(apps)}"
+            for (option, before, after), apps in grouped_defaults(environment.defaults)
+        ]
         shown += ["\n".join([head, *map(escapes.line, moved)])] if moved else []
     for environment in upgrade.environments:
         shown.append(table(environment.diff, environment.name).rstrip("\n"))
@@ -78,9 +81,14 @@ def as_markdown(upgrade: EngineUpgrade) -> str:
     parts.append(_section("Breaks", rows))
     for environment in upgrade.environments:
         head = "Defaults that moved" + (f" in {code(environment.name)}" if environment.name else "")
-        moved = [f"* {code(words)}: {code(_named(apps))}" for words, apps in grouped_defaults(environment.defaults)]
+        moved = [
+            f"* {code(option)} {code(before)} → {code(after)}: {code(_named(apps))}"
+            for (option, before, after), apps in grouped_defaults(environment.defaults)
+        ]
         parts.append(_section(head, moved))
-    changed = [f"* {code(p.place)}: {code(change_of(p))} ({code(owners_of(p))})" for p in upgrade.changed]
+    changed = [
+        f"* {code(p.place)}: {code(p.text)} → {code(p.new_text)} ({code(owners_of(p))})" for p in upgrade.changed
+    ]
     stays = [f"* {code(p.place)}: {code(_stays(p))}" for p in upgrade.left]
     parts += [_section("Versions", changed), _section("Left as they are", stays)]
     for i, environment in enumerate(upgrade.environments):

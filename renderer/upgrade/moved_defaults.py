@@ -18,7 +18,7 @@ from renderer.kubernetes.workloads import replicas
 from renderer.output.manifest_files import OutputFile
 from renderer.resolve.engine.engine_variants import is_own_image
 from renderer.resolve.kube.images import split_tag
-from renderer.upgrade.target import UpgradeTarget
+from renderer.upgrade.target import UpgradeTarget, reporting_lists
 
 
 class AppDefault(Struct, frozen=True, order=True):
@@ -44,13 +44,14 @@ def app_defaults(
     inputs: Inputs, target: UpgradeTarget, models: Iterable[ModelChange], broken: Sequence[OutputFile]
 ) -> list[AppDefault]:
     """The defaults that move in each workload of the engine, sorted. `broken`: the rendered files, before the upgrade,
-    of what cannot be rendered after it.
+    of what cannot be rendered after it. Raises RenderError.
     """
     spec = target.runtime.spec
 
     @cache
     def moves(version: str) -> DefaultMoves:
-        return default_moves(inputs.option_files, target.runtime, version, target.version)
+        with reporting_lists(target.runtime):
+            return default_moves(inputs.option_files, target.runtime, version, target.version)
 
     defaults = []
     for line in (*_changed_lines(models), *_broken_lines(broken)):

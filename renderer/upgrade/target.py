@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 
-from renderer.api import BackendRuntime, Inputs
+from renderer.api import BackendRuntime, Inputs, UnreadableList
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic, suggestion
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.option_lists import completed_version, known_versions, list_path
@@ -29,18 +30,30 @@ class UpgradeTarget(Struct, frozen=True, eq=False):
 
 
 def find_target(argument: str, inputs: Inputs) -> UpgradeTarget:
-    """The engine and version of `ENGINE=VERSION`, or of `ENGINE` alone. Raises RenderError, or UnreadableList."""
+    """The engine and version of `ENGINE=VERSION`, or of `ENGINE` alone. Raises RenderError."""
     name, has_version, word = argument.partition("=")
     origin = Origin(NamedSource(argument))
     if name not in inputs.runtimes:
         hint = suggestion(name, [*inputs.runtimes], (own.name for own in inputs.definitions))
         raise RenderError([make_diagnostic("E205", origin, name=name, hint=hint)])
     runtime = inputs.runtimes[name]
-    version = _version(inputs, runtime, word) if has_version else newest_version(inputs, runtime)
+    with reporting_lists(runtime):
+        newest = newest_version(inputs, runtime)
+        version = _version(inputs, runtime, word) if has_version else newest
     if not version:
-        words = {"word": word, "backend": name, "example": newest_version(inputs, runtime) or "1.2.3"}
+        words = {"word": word, "backend": name, "example": newest or "1.2.3"}
         raise RenderError([make_diagnostic("E711", origin, **words)])
     return UpgradeTarget(runtime, version, bool(has_version), frozenset(_backends(inputs, runtime)))
+
+
+@contextmanager
+def reporting_lists(runtime: BackendRuntime) -> Iterator[None]:
+    """Turns an UnreadableList of a runtime within into a RenderError."""
+    try:
+        yield
+    except UnreadableList as error:
+        origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
+        raise RenderError([make_diagnostic("E425", origin, what=error)]) from None
 
 
 def unlisted_version(inputs: Inputs, target: UpgradeTarget) -> Iterator[Diagnostic]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from renderer.diagnostics import counted
 from renderer.upgrade.engine_upgrade import Break, EngineUpgrade
@@ -22,7 +22,7 @@ def summary(upgrade: EngineUpgrade) -> str:
     mended = sum(broken.is_mended for broken in upgrade.breaks)
     mending = f", {mended:,} mended" if mended else ""
     breaks = f"{counted(len(upgrade.breaks), 'break')}{mending}" if upgrade.breaks else "nothing breaks"
-    moved = len({words for it in upgrade.environments for words, _ in grouped_defaults(it.defaults)})
+    moved = len({default for it in upgrade.environments for default, _ in grouped_defaults(it.defaults)})
     defaults = f" · {counted(moved, 'default')} moved" if moved else ""
     return f"{counted(len(upgrade.changed), 'place')} · {breaks}{defaults}"
 
@@ -44,9 +44,9 @@ def mending_of(broken: Break) -> str:
     return ", ".join(f"'{edit.text}'" for edit in broken.problem.edits) or "what mends another one"
 
 
-def grouped_defaults(defaults: Sequence[AppDefault]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each default that moves, in words, and the workloads of which it does."""
-    workloads: dict[str, list[str]] = {}
+def grouped_defaults(defaults: Sequence[AppDefault]) -> list[tuple[tuple[str, str, str], list[str]]]:
+    """Each default that moves, as option and both values, and the workloads of which it does; sorted."""
+    workloads: dict[tuple[str, str, str], list[str]] = {}
     for default in defaults:
-        workloads.setdefault(f"{default.option} {default.before} → {default.after}", []).append(default.workload)
-    yield from sorted(workloads.items())
+        workloads.setdefault((default.option, default.before, default.after), []).append(default.workload)
+    return sorted(workloads.items())
