@@ -166,6 +166,7 @@ QUOTA_KINDS: Final = (
     "LimitRange",
     "ResourceClaim",
     "ResourceClaimTemplate",
+    DISAGGREGATED_SET[1],
     *(name for (_, name), workload in WORKLOADS.items() if workload.is_scalable or not workload.makes_pods),
     *AUTOSCALERS,
 )

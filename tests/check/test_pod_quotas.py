@@ -173,6 +173,12 @@ def test_pods_written_by_hand_count(folder: Path, llmaz: Llmaz) -> None:
     assert judged(folder, llmaz, extra_quota=quota(GPU, 7)) == []
 
 
+@pytest.mark.parametrize("replicas", [".inf", "-1", "two", "[]"])
+def test_what_no_server_takes_does_not_count(replicas: str, folder: Path, llmaz: Llmaz) -> None:
+    web = deployment("web", 2, "{limits: {nvidia.com/gpu: 2}}").replace("replicas: 2", f"replicas: {replicas}")
+    assert judged(folder, llmaz, chat=chat(THREE), extra_quota=quota(GPU, 3), extra_web=web) == []
+
+
 @pytest.mark.parametrize("beside", ["", "web.yaml"])
 def test_a_quota_that_is_not_passed_through(beside: str, folder: Path, llmaz: Llmaz) -> None:
     """Nobody says what is applied with it: a warning at most, and nothing where it may be of another cluster."""

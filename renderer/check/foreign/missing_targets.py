@@ -35,11 +35,15 @@ _SIMILAR, _SIMILAR_TO_OWN = 0.85, 0.6  # names, in general and of our own kinds
 
 def judged_objects(objects: Sequence[ForeignObject]) -> list[ForeignObject]:
     """The objects that rules of the graph can judge: there are some for their kind, and its schema finds them valid."""
+    return valid_objects([foreign for foreign in objects if foreign.key[0] in reference_rules])
+
+
+def valid_objects(objects: Sequence[ForeignObject]) -> list[ForeignObject]:
+    """The objects that the schemas of their kinds find valid."""
     by_schema: dict[str, list[ForeignObject]] = {}
     for foreign in objects:
-        if foreign.key[0] in reference_rules:
-            name = schema_validation.name_of(text_at(foreign.body, "apiVersion"), foreign.kind)
-            by_schema.setdefault(name, []).append(foreign)
+        name = schema_validation.name_of(text_at(foreign.body, "apiVersion"), foreign.kind)
+        by_schema.setdefault(name, []).append(foreign)
     valid: set[int] = set()
     for name, same_kind in by_schema.items():
         if schema_validation.has_schema(name):

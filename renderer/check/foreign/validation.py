@@ -17,7 +17,7 @@ from renderer.check.foreign.collisions import validate_policy_targets, validate_
 from renderer.check.foreign.gateways import validate_buffers
 from renderer.check.foreign.guarded_models import validate_guarded_models, validate_name_patterns
 from renderer.check.foreign.kustomizations import Kustomizations
-from renderer.check.foreign.missing_targets import find_missing_targets, judged_objects
+from renderer.check.foreign.missing_targets import find_missing_targets, judged_objects, valid_objects
 from renderer.check.foreign.objects import (
     ForeignObject,
     OwnObject,
@@ -67,8 +67,9 @@ def validate_foreign_objects(
         findings += [(object_, finding) for finding in validate_claim(object_, rendered)]
     quotas: list[JudgedQuota] = []
     if has_quotas:
-        unchanged = [object_ for object_ in others if object_.passed or not kustomizations.change(object_)]
-        quotas = [*judged_quotas(unchanged, rendered, one_cluster=not scope.options.env)]
+        counted = [object_ for object_ in others if object_.kind in QUOTA_KINDS]
+        unchanged = [object_ for object_ in counted if object_.passed or not kustomizations.change(object_)]
+        quotas = [*judged_quotas(valid_objects(unchanged), rendered, one_cluster=not scope.options.env)]
         near = [entry for entry in quotas if entry.quota.key[1] in rendered.namespaces]
         findings += [(entry.quota, finding) for entry in near for finding in entry.findings]
     judged = judged_objects(others)
