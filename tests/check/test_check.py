@@ -402,7 +402,12 @@ KEDA_SCALER = {
         "triggers": [{"type": "cpu", "metricType": "Utilization", "metadata": {"value": "80"}}],
     },
 }
-CRON = {"type": "cron", "metadata": {"timezone": "UTC", "start": "0 8 * * *", "end": "0 9 * * *"}}
+CRON: dict[str, Any] = {
+    "type": "cron",
+    "metadata": {"timezone": "UTC", "start": "0 8 * * *", "end": "0 9 * * *", "desiredReplicas": "2"},
+}
+ALWAYS = {"type": "cron", "metadata": {**CRON["metadata"], "end": "0 8 * * *"}}
+ENDLESS = {"type": "cron", "metadata": {key: CRON["metadata"][key] for key in ("timezone", "start", "desiredReplicas")}}
 
 
 @pytest.mark.parametrize(
@@ -413,6 +418,8 @@ CRON = {"type": "cron", "metadata": {"timezone": "UTC", "start": "0 8 * * *", "e
         ({"spec.minReplicaCount": 0, "spec.scaleTargetRef": {"name": "chat"}}, "spec.triggers"),
         ({"spec.minReplicaCount": GONE, "spec.scaleTargetRef.kind": "StatefulSet"}, "spec.triggers"),
         ({"spec.minReplicaCount": 0, "spec.triggers.0": CRON}, None),
+        ({"spec.triggers.0": ALWAYS}, "spec.triggers.0.metadata.end"),
+        ({"spec.triggers.0": ENDLESS}, "spec.triggers.0.metadata"),
         ({"spec.fallback": {"failureThreshold": 3, "replicas": 1}}, "spec.fallback"),
         ({"spec.fallback": {"failureThreshold": 3, "replicas": 1}, "spec.triggers.0": CRON}, None),
         ({"spec.idleReplicaCount": 0}, None),

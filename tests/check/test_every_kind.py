@@ -695,7 +695,9 @@ ELSEWHERE: Mapping[str, str] = {
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
     "hosts of one StatefulSet, and Deployments whose rollout waits for an accelerator": "E470 E471 N473",
     "what a claim beside the workload requests": "W486",
-    "what stands beside all pods of a namespace; tests/errors and test_sides.py have each": "E576 W576 W577 W578 W579",
+    "what stands beside all pods of a namespace; tests/errors and test_sides.py have each": (
+        "E576 E577 E578 E880 W576 W577 W578 W579 W586 W881"
+    ),
     "quotas, which are about all pods of a namespace; tests/errors has each": "E929 W930 W931",
     "selectors with the name of a workload in a label of their own; tests/errors has each": "W559",
     "a deadline, which the pods of a Job may have; tests/errors has it of each other kind": "E545",

@@ -195,3 +195,140 @@ SERVICE = "{apiVersion: v1, kind: Service, metadata: {name: chat, namespace: llm
 )
 def test_policies(texts: Sequence[str], expected: list[str]) -> None:
     assert findings(texts) == expected
+
+
+LWS = """
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: chat, namespace: llm, labels: {kueue.x-k8s.io/queue-name: models}}
+spec:
+  leaderWorkerTemplate:
+    size: 1
+    workerTemplate:
+      metadata: {labels: {app: chat}}
+      spec:
+        containers:
+        - name: web
+          ports: [{name: http, containerPort: 8080}]
+          resources: {requests: {cpu: 1}, limits: {amd.com/gpu: 1}}
+"""
+LED = """
+apiVersion: v1
+kind: Service
+metadata: {name: chat-lb, namespace: llm, labels: {app: chat}}
+spec: {selector: {leaderworkerset.sigs.k8s.io/name: chat}, ports: [{name: http, port: 80, targetPort: 8080}]}
+"""
+BACKEND = "spec.rules[0].http.paths[0].backend.service"
+
+
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        ("{name: chat-lb, port: {number: 80}}", []),
+        ("{name: chat-lb, port: {name: http}}", []),
+        ("{name: chat-lb, port: {number: 8080}}", [f"E591 {BACKEND}.port.number"]),
+        ("{name: chat-lb, port: {name: web}}", [f"E591 {BACKEND}.port.name"]),
+        ("{name: chat, port: {number: 8080}}", [f"E577 {BACKEND}.name"]),
+        ("{name: other, port: {number: 8080}}", []),
+    ],
+)
+def test_ingresses(service: str, expected: list[str]) -> None:
+    spec = f"{{rules: [{{http: {{paths: [{{backend: {{service: {service}}}}}]}}}}]}}"
+    assert findings([thing("Ingress", spec, "networking.k8s.io/v1"), LWS, LED]) == expected
+
+
+def test_an_ingress_has_a_default() -> None:
+    spec = "{defaultBackend: {service: {name: chat, port: {number: 80}}}}"
+    ingress = thing("Ingress", spec, "networking.k8s.io/v1")
+    assert findings([ingress, LWS]) == ["E577 spec.defaultBackend.service.name"]
+
+
+def test_a_route_to_the_service_of_lws() -> None:
+    spec = "{rules: [{backendRefs: [{name: chat, port: 8080}]}]}"
+    bodies = [yaml.safe_load(text) for text in (thing("HTTPRoute", spec, "gateway.networking.k8s.io/v1"), LWS, LED)]
+    (finding,) = (finding for _, finding in validate_graph(ObjectView(bodies, ExternalObjects())))
+    assert finding.code == "E577"
+    assert finding.words["hint"] == "name the Service 'chat-lb'"
+
+
+@pytest.mark.parametrize(
+    ("groups", "queue", "expected"),
+    [
+        ("[{coveredResources: [cpu, memory]}]", "models", ["W881 spec.resourceGroups[0].coveredResources"]),
+        ("[{coveredResources: [cpu]}, {coveredResources: [amd.com/gpu]}]", "models", []),
+        ("[{coveredResources: [cpu, memory]}]", "other", []),
+        ("[]", "models", []),
+    ],
+)
+def test_queues(groups: str, queue: str, expected: list[str]) -> None:
+    cluster_queue = thing("ClusterQueue", f"{{resourceGroups: {groups}}}", "kueue.x-k8s.io/v1beta1", "all")
+    local = thing("LocalQueue", "{clusterQueue: all}", "kueue.x-k8s.io/v1beta1", queue)
+    assert findings([cluster_queue, local, LWS]) == expected
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "claim", "is_told"),
+    [
+        ("disk.csi.azure.com", "storageClassName: thing, accessModes: [ReadWriteMany]", True),
+        ("rook-ceph.rbd.csi.ceph.com", "storageClassName: thing, accessModes: [ReadWriteMany]", True),
+        ("pd.csi.storage.gke.io", "accessModes: [ReadWriteOnce, ReadWriteMany]", True),  # of the default class
+        ("pd.csi.storage.gke.io", "storageClassName: other, accessModes: [ReadWriteMany]", False),
+        ("pd.csi.storage.gke.io", "storageClassName: thing, accessModes: [ReadOnlyMany]", False),
+        ("ebs.csi.aws.com", "storageClassName: thing, volumeMode: Block, accessModes: [ReadWriteMany]", False),
+        ("filestore.csi.storage.gke.io", "storageClassName: thing, accessModes: [ReadWriteMany]", False),
+    ],
+)
+def test_storage_classes(provisioner: str, claim: str, *, is_told: bool) -> None:
+    annotations = "annotations: {storageclass.kubernetes.io/is-default-class: 'true'}"
+    storage_class = f"{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: thing, {annotations}}}, "
+    storage_class += f"provisioner: {provisioner}}}"
+    claims = thing("PersistentVolumeClaim", f"{{{claim}}}")
+    assert findings([storage_class, claims]) == (["E880 provisioner"] if is_told else [])
+
+
+@pytest.mark.parametrize(
+    ("solvers", "host", "is_told"),
+    [
+        ("[{http01: {}}]", "'*.llm.example.com'", True),
+        ("[{http01: {}}]", "llm.example.com", False),
+        ("[{http01: {}}, {dns01: {}}]", "'*.llm.example.com'", False),
+    ],
+)
+def test_issuers_of_gateways(solvers: str, host: str, *, is_told: bool) -> None:
+    issuer = thing("ClusterIssuer", f"{{acme: {{solvers: {solvers}}}}}", "cert-manager.io/v1", "le")
+    listener = f"{{name: a, hostname: {host}, tls: {{mode: Terminate}}}}"
+    gateway = thing("Gateway", f"{{listeners: [{listener}]}}", "gateway.networking.k8s.io/v1")
+    gateway = gateway.replace("metadata: {", "metadata: {annotations: {cert-manager.io/cluster-issuer: le}, ")
+    assert findings([issuer, gateway]) == (["E578 spec.acme.solvers"] if is_told else [])
+
+
+def monitor(kind: str, spec: str) -> str:
+    return thing(kind, spec, "monitoring.coreos.com/v1")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (monitor("ServiceMonitor", "{selector: {matchLabels: {app: chat}}, endpoints: [{port: http}]}"), []),
+        (
+            monitor("ServiceMonitor", "{selector: {matchLabels: {app: chat}}, endpoints: [{port: a}]}"),
+            ["W586 spec.endpoints[0].port"],
+        ),
+        (monitor("ServiceMonitor", "{selector: {matchLabels: {app: web}}, endpoints: [{port: a}]}"), []),
+        (monitor("ServiceMonitor", "{selector: {matchLabels: {app: chat}}, endpoints: [{targetPort: a}]}"), []),
+        (
+            monitor(
+                "ServiceMonitor",
+                "{namespaceSelector: {any: true}, selector: {matchLabels: {app: chat}}, endpoints: [{port: a}]}",
+            ),
+            [],
+        ),
+        (
+            monitor("PodMonitor", "{selector: {matchLabels: {app: chat}}, podMetricsEndpoints: [{port: a}]}"),
+            ["W586 spec.podMetricsEndpoints[0].port"],
+        ),
+        (monitor("PodMonitor", "{selector: {matchLabels: {app: chat}}, podMetricsEndpoints: [{port: http}]}"), []),
+    ],
+)
+def test_monitors(text: str, expected: list[str]) -> None:
+    assert findings([text, LWS, LED]) == expected

@@ -8,18 +8,19 @@ from collections.abc import Iterator, Sequence
 
 from renderer.check.finding import Body
 from renderer.check.graph import ExternalObjects
-from renderer.check.graph.rules import side_rules
+from renderer.check.graph.rules import reference_rules, side_rules
 from renderer.check.graph.view import ObjectView, kind_of
 from renderer.diagnostics import Diagnostic
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.yamlio import Document
 
+_ROUTES, _PORTS = ("HTTPRoute",), ("E577", "E591", "E592")  # routes, and what is told of their Services' ports
 _PENDING = ("${", "{{")  # of text that is filled in later
 
 
 def is_side(document: Document) -> bool:
     """Whether rules are about such objects."""
-    return kind_of(text_at(document.value, "apiVersion"), text_at(document.value, "kind")) in side_rules
+    return kind_of(text_at(document.value, "apiVersion"), text_at(document.value, "kind")) in (*side_rules, *_ROUTES)
 
 
 def validate_sides(
@@ -34,6 +35,10 @@ def validate_sides(
         for rule in side_rules.get(kind, ()) if not any(sign in str(bodies[i]) for sign in _PENDING) else ():
             for finding in rule(view, bodies[i], place[0], place[1]):
                 yield finding.located(document.origin())
+        for rule in reference_rules[kind] if kind in _ROUTES else ():
+            for finding in rule(view, bodies[i], place[0], place[1]):
+                if finding.code in _PORTS:
+                    yield finding.located(document.origin())
 
 
 def _placed(body: Body, namespace: str) -> Body:

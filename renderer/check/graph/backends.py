@@ -21,7 +21,7 @@ from renderer.check.graph.references import validate_grant
 from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.set_pods import validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
-from renderer.diagnostics import Finding, Path, listed
+from renderer.diagnostics import Finding, Path, alternatives, listed
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
@@ -273,6 +273,25 @@ def validate_service_port(
         yield Finding(
             "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
         )
+
+
+def portless_service(view: ObjectView, namespace: str, name: str, path: Path) -> Iterator[Finding]:
+    """A finding for the name of a Service that LWS makes for a LeaderWorkerSet of the set: it has no port."""
+    body = view.find(wellknown.LEADER_WORKER_SET, namespace, name)
+    if not body:
+        return
+    pods = [entry for entry in workload_pods(view, body) if entry.labels.get(WORKER_INDEX) == "0"]
+    others = sorted(
+        service
+        for space, service, other in view.all("Service")
+        if space == namespace
+        and (selector := map_at(other, "spec", "selector"))
+        and any(selects({"matchLabels": selector}, entry.labels) for entry in pods)
+    )
+    hint = (
+        f"name the Service {alternatives(others)}" if others else "name a Service of your own that selects the leaders"
+    )
+    yield Finding("E577", path, {"name": name, "hint": hint})
 
 
 def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[float | str]:

@@ -8,6 +8,7 @@ from renderer.check.finding import Body
 from renderer.check.graph import pools
 from renderer.check.graph.backends import (
     backend_model,
+    portless_service,
     resolve_backend,
     unknown_model_words,
     validate_backend_mix,
@@ -106,7 +107,12 @@ def validate_http_route(view: ObjectView, body: Body, namespace: str, name: str)
             backend_namespace, backend_name = named_place(reference, namespace)
             reference_path: Path = ("spec", "rules", r, "backendRefs", b)
             object_ = view.find(kind, backend_namespace, backend_name)
-            if object_ is None:
+            is_service = object_ is None and kind == "Service"
+            if is_service and (
+                portless := [*portless_service(view, backend_namespace, backend_name, (*reference_path, "name"))]
+            ):
+                yield from portless
+            elif object_ is None:
                 yield view.missing(kind, backend_namespace, backend_name, (*reference_path, "name"))
             elif object_ and kind == "Service" and "port" in reference:
                 yield from validate_service_port(

@@ -11,7 +11,16 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from renderer.check.finding import Body, IndexedFinding
-from renderer.check.graph import pod_references, pools, references, secret_keys, vertical_autoscalers
+from renderer.check.graph import (
+    issuers,
+    pod_references,
+    pools,
+    queues,
+    references,
+    secret_keys,
+    storage_classes,
+    vertical_autoscalers,
+)
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import route_matches
@@ -23,6 +32,8 @@ UNJUDGED_KINDS = frozenset(
         *(pools.OLD, vertical_autoscalers.VERTICAL, pod_references.RUNTIME_CLASSES),
         *references.OBJECTIVES,
         *secret_keys.MAKERS,
+        *(queues.CLUSTER_QUEUE, queues.LOCAL_QUEUE, storage_classes.STORAGE_CLASS),
+        *(issuers.CLUSTER_ISSUER, issuers.ISSUER, issuers.CERTIFICATE),
     )
 )
 """Kinds whose rules take whatever an object holds, so that no schema has to have judged it first."""

@@ -22,7 +22,11 @@ _TYPES = (
     *("kubernetes-workload", "loki", "memory", "metrics-api", "mysql", "nats-jetstream", "new-relic", "postgresql"),
     *("predictkube", "prometheus", "pulsar", "rabbitmq", "redis", "redis-cluster", "redis-sentinel", "redis-streams"),
 )
-_NEEDED = {"prometheus": ("serverAddress", "query", "threshold")}  # keys of metadata, by type
+# Keys of metadata, by type.
+_NEEDED = {
+    "prometheus": ("serverAddress", "query", "threshold"),
+    "cron": ("timezone", "start", "end", "desiredReplicas"),
+}
 _QUERY_PATH = r"/api/v1(/query(_range)?)?/?$"  # as text: few runs need it
 _SIMILAR = 0.8  # from which on a type is taken for a misspelt one
 _NUMBERS = ("threshold", "activationThreshold")
@@ -70,6 +74,9 @@ def _validate_trigger(trigger: Body, path: Path) -> Iterator[Finding]:
     if kind in _NEEDED and (match := re.search(_QUERY_PATH, as_text(metadata.get("serverAddress")))):
         what = f"KEDA puts /api/v1/query behind serverAddress: leave '{match[0]}' out"
         yield Finding("E530", (*path, "metadata", "serverAddress"), {"what": what})
+    if kind == "cron" and "start" in metadata and metadata["start"] == metadata.get("end"):
+        what = "KEDA refuses a cron trigger that ends when it starts: write another end"
+        yield Finding("E530", (*path, "metadata", "end"), {"what": what})
     for key in _NUMBERS if kind in _NEEDED else ():
         if key in metadata and not _is_number(as_text(metadata[key])):
             yield Finding("E530", (*path, "metadata", key), {"what": f"'{metadata[key]}' is not a number"})

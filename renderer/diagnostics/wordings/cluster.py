@@ -137,6 +137,15 @@ CLUSTER: Final[dict[str, Wording]] = {
         "{hint}",
         about="a LimitRange refuses pods or claims",
     ),
+    "E577": Wording(
+        "the Service '{name}' is the one that LWS makes for the pods of its LeaderWorkerSet, and it has no port",
+        "{hint}",
+    ),
+    "E578": Wording(
+        "the issuer '{name}' proves hosts by HTTP alone, and {who} asks it for the wildcard '{host}', which takes DNS",
+        "add a solver with dns01",
+    ),
+    "W586": Wording("the {kind} '{name}' finds nothing by this: {what}", "{hint}"),
     "W576": Wording(
         "the PodDisruptionBudgets '{name}' and '{other}' both select the pods of {workload}: evictions of such pods "
         "fail, so nodes that run one cannot be drained",

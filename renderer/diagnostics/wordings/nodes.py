@@ -51,4 +51,14 @@ NODES: Final[dict[str, Wording]] = {
         "{what} of {app} take {weights} GiB on each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
+    "E880": Wording(
+        "the claim '{claim}' is to be written by several nodes, and a disk of {provisioner}, which the class '{name}' "
+        "makes, is mounted by one: the claim stays pending",
+        "name a class of a file system in the claim, such as one of EFS, Azure Files or Filestore",
+    ),
+    "W881": Wording(
+        "the ClusterQueue '{name}' does not cover {resources}, which {who} requests, so Kueue never admits it",
+        "add them to coveredResources, with their quota in each flavor of the group, or exclude them in Kueue's "
+        "configuration",
+    ),
 }
