@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -11,6 +13,9 @@ import yaml
 from renderer.check.graph import ExternalObjects, ObjectView, validate_graph
 from renderer.check.graph.rules import side_rules
 from renderer.diagnostics import dotted
+
+if TYPE_CHECKING:
+    from tests.conftest import Llmaz
 
 Body = dict[str, Any]
 REQUESTS = "resources: {requests: {cpu: 4, memory: 16Gi}}"
@@ -332,3 +337,56 @@ def monitor(kind: str, spec: str) -> str:
 )
 def test_monitors(text: str, expected: list[str]) -> None:
     assert findings([text, LWS, LED]) == expected
+
+
+ODD = """
+{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: a}, spec: {rules: [null]}}
+---
+{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: [], spec: 3}
+---
+{apiVersion: external-secrets.io/v1, kind: ExternalSecret, metadata: {name: [1]}, spec: {data: [3, {secretKey: []}]}}
+---
+{apiVersion: [v1], kind: LimitRange}
+---
+{apiVersion: v1, kind: LimitRange, metadata: {name: a}, spec: {limits: [{type: Container, max: {cpu: x}}, 3]}}
+---
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: a}, provisioner: []}
+---
+{kind: LimitRange}
+"""
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: b, namespace: llm}
+spec: {rules: [{backendRefs: [{name: chat, port: 80}, {name: chat-lb, port: 80}]}]}
+"""
+TREE = """
+apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderConfig
+metadata: {name: config}
+spec:
+  namespace: llm
+  passThrough: ["extra/*.yaml"]
+  flavors: {h100: {limits: {nvidia.com/gpu: 1}, accelerator: h100-80g}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat}
+spec: {modelClaim: {modelName: qwen3-8b, inferenceFlavors: [h100]}}
+"""
+
+
+def test_what_is_passed_through_is_judged_beside_what_is_rendered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
+    """Of what is not valid nothing is said: nobody can look into it."""
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "llmaz.yaml").write_text(TREE)
+    (tmp_path / "extra" / "odd.yaml").write_text(ODD)
+    (tmp_path / "extra" / "route.yaml").write_text(ROUTE)
+    monkeypatch.chdir(tmp_path)
+    done = llmaz("validate")
+    assert re.findall(r" (\S+): .*\[(E\d+)\]", done.err) == [
+        ("spec.rules[0].backendRefs[0].name", "E577"),
+        ("spec.rules[0].backendRefs[1].port", "E591"),
+    ]

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from renderer import schema_validation
+from renderer.check import valid_bodies
 from renderer.check.finding import Body
 from renderer.check.graph import ExternalObjects
 from renderer.check.graph.rules import reference_rules, side_rules
 from renderer.check.graph.view import ObjectView, kind_of
+from renderer.check.nulls import without_nulls
 from renderer.diagnostics import Diagnostic
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.yamlio import Document
@@ -27,20 +30,28 @@ def validate_sides(
     rendered: Sequence[Body], passed: Sequence[Document], namespace: str, external: ExternalObjects
 ) -> Iterator[Diagnostic]:
     """The diagnostics about objects of passThrough beside rendered ones. `namespace`: of those that name none."""
-    objects = [document for document in passed if {"apiVersion", "kind"} <= document.value.keys()]
-    bodies = [_placed(document.value, namespace) for document in objects]
-    view = ObjectView([*rendered, *bodies], external)
-    for i, document in enumerate(objects):
-        kind, *place = view.keys[len(rendered) + i]
-        for rule in side_rules.get(kind, ()) if not any(sign in str(bodies[i]) for sign in _PENDING) else ():
-            for finding in rule(view, bodies[i], place[0], place[1]):
+    objects = [(document, body) for document in passed if (body := _valid_body(document.value, namespace))]
+    view = ObjectView([*rendered, *(body for _, body in objects)], external)
+    for i, (document, body) in enumerate(objects, len(rendered)):
+        kind, *place = view.keys[i]
+        if any(sign in str(body) for sign in _PENDING):
+            continue
+        for rule in side_rules.get(kind, ()):
+            for finding in rule(view, body, place[0], place[1]):
                 yield finding.located(document.origin())
         for rule in reference_rules[kind] if kind in _ROUTES else ():
-            for finding in rule(view, bodies[i], place[0], place[1]):
+            for finding in rule(view, body, place[0], place[1]):
                 if finding.code in _PORTS:
                     yield finding.located(document.origin())
 
 
-def _placed(body: Body, namespace: str) -> Body:
+def _valid_body(value: object, namespace: str) -> Body | None:
+    """An object in its namespace; None where it is none, or not valid, so that rules cannot look into it."""
+    version, kind = text_at(value, "apiVersion"), text_at(value, "kind")
+    if not (isinstance(value, dict) and version and kind):
+        return None
+    body, schema = without_nulls(value), schema_validation.name_of(version, kind)
     metadata = map_at(body, "metadata")
-    return body if metadata.get("namespace") else {**body, "metadata": {**metadata, "namespace": namespace}}
+    if not metadata.get("namespace"):
+        body = {**body, "metadata": {**metadata, "namespace": namespace}}
+    return body if not schema_validation.has_schema(schema) or valid_bodies(schema, [body], None) else None
