@@ -54,6 +54,7 @@ class OptionFile(Struct, frozen=True):
     lines: Sequence[str]
     versions: Sequence[str] = ()  # those that it covers, oldest first, where its lines may have ranges of versions
     sampled: bool = False  # `versions` are only some of the releases between the first and the last
+    learnt: str = ""  # the version whose own help it is from, which says less than other lists
 
 
 class OptionFiles(Protocol):
@@ -64,6 +65,12 @@ class OptionFiles(Protocol):
 
     def file(self, runtime: BackendRuntime, path: str) -> OptionFile | None:
         """The option file at `path`; None when there is none. Raises UnreadableList."""
+
+    def learnt(self) -> dict[str, OptionFile]:
+        """The lists in the folder that RenderConfig names, by file name."""
+
+    def unread(self) -> dict[str, str]:
+        """The files of that folder that are no such lists, by name, and what is wrong with each."""
 
 
 class TreeFile(Struct, frozen=True):

@@ -306,6 +306,13 @@ class NamesSpec(TypedDict, total=False):
     prefix: str
     variables: str
 
+class HelpSpec(TypedDict, total=False):
+    command: str
+    hidden: Sequence[str]
+    partial: str
+    removed: str
+    usage: Sequence[str]
+
 class ReservedSpec(TypedDict, total=False):
     options: Sequence[str]
     values: Sequence[str]
@@ -323,6 +330,7 @@ class OptionsSpec(TypedDict, total=False):
     duplicates: Literal["error", "last"]
     files: Sequence[str]
     groups: Mapping[str, Sequence[str]]
+    help: HelpSpec
     idleWithout: Mapping[str, Sequence[str]]
     list: str
     plugins: Mapping[str, Sequence[str]]
@@ -1088,6 +1096,7 @@ class RenderConfigSpec(TypedDict, total=False):
     loaders: LoadersSpec
     modelCache: ModelCacheSpec
     namespace: str
+    optionLists: str
     output: OutputSpec
     passThrough: Sequence[str]
     pods: PodsSpec

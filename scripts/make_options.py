@@ -331,26 +331,14 @@ def negations(action: argparse.Action) -> set[str]:
 def llamacpp_help(server: str) -> Iterator[tuple[Option, str]]:
     """Each entry of `--help`: the option (negations apart) and what stands beside it."""
     text = subprocess.run([server, "--help"], capture_output=True, text=True, check=True).stdout
-    for entry in re.split(r"\n(?=-)", text):
-        match = re.match(r"(-[^\s,]+(?:, +-[^\s,]+)*)(?: (\S.*?))?(?: {3,}|\n)(.*)", entry + "\n", re.DOTALL)
-        if entry.startswith("-----") or match is None:
-            continue
-        names = match[1].replace(",", " ").split()
-        # Two hints stand for two values: `START END`.
-        arity = "0" if not match[2] else "2" if re.fullmatch(r"[A-Z]+ [A-Z]+", match[2]) else "1"
-        description = " ".join(match[3].split())
-        off = switched_off(names)
-        for group in ([name for name in names if name not in off], off):
-            if group:
-                yield Option(tuple(group), arity), description
+    yield from ((Option(option.names, option.arity), option.description) for option in read_help(text, "exact"))
 
 
-def switched_off(names: list[str]) -> list[str]:
-    """Those names of an entry that mean "no": all from the first -n… behind a long name, if a --no-… is among them."""
-    if names[0].startswith("--no-") or not any(name.startswith("--no-") for name in names):
-        return []
-    long = next(i for i, name in enumerate(names) if name.startswith("--"))
-    return names[next(i for i in range(long, len(names)) if names[i].startswith(("-n", "--no-"))) :]
+def read_help(text: str, style: str) -> Iterable[Any]:
+    """The options in a help text, as `llmaz presets learn` reads it."""
+    sys.path.insert(0, str(ROOT))
+    options: Iterable[Any] = importlib.import_module("renderer.engines.help_text").read_help(text, style).options
+    return options
 
 
 # A token of C++: a comment, a raw string, a string, a character, or anything else.
@@ -531,38 +519,11 @@ def number(handler: Sequence[Token]) -> str:
 # --- written texts ----------------------------------------------------------------------------------------------------
 
 
-# What stands behind the name of an option: `FILE`, `{a,b}`, `[X ...]`, `X [X ...]`, `[X]`, `<X>`, `[<X>]`, `<X>...`
-_MANY = re.compile(r"(?P<first>\S+ )?\[.* ?\.\.\.\]|<[^>]+>\.\.\.")
-_OPTION_ENTRY = re.compile(r"^ {2,8}(-{1,2}\w.*?)(?: {2,}.*)?$")
-
-
 def help_options(text: str) -> Iterator[Option]:
     """From what `--help` of a program of argparse or clap prints: `-p, --port PORT` at the start of an entry."""
-    entries: list[tuple[str, list[str]]] = []  # what stands before the description, and the lines of it
-    for line in text.splitlines():
-        if match := _OPTION_ENTRY.match(line):
-            entries.append((match[1], [line[match.end(1) :]]))
-        elif entries:
-            entries[-1][1].append(line)
-    for head, description in entries:
-        spellings = [spelling.partition(" ") for spelling in re.split(r", (?=-)", head)]
-        form = next((form for _, _, form in reversed(spellings) if form), "")
-        names = [name for name, _, _ in spellings]
-        values = re.search(r"\[possible values: ([^\]]+)\]", " ".join(map(str.strip, description)))
-        choices = values[1].split(", ") if values else [word for word in form.strip("{}").split(",") if "{" in form]
-        off = [name for name in names if name.startswith("--no-") and f"--{name[5:]}" in names]
-        for group in ([name for name in names if name not in off], off):
-            if group:
-                yield Option(tuple(group), help_arity(form), choices=listable(choices))
-
-
-def help_arity(form: str) -> str:
-    """How many values follow an option. `form`: how its help writes them."""
-    if many := _MANY.fullmatch(form):
-        return "*" if many["first"] is None and form.startswith("[") else "+"
-    if form.startswith("["):
-        return "?"
-    return str(len(form.split()))
+    style = "clap" if re.search(r"^ +-.* \[?<\w+>", text, re.MULTILINE) else "argparse"
+    for option in read_help(text, style):
+        yield Option(option.names, option.arity, choices=() if option.is_open else listable(option.values))
 
 
 # What the configuration that trtllm-serve makes of an option refuses: validate_free_gpu_memory_fraction of

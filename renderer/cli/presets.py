@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import BinaryIO
 
 import click
 
@@ -19,7 +20,9 @@ from renderer.cli.console import (
     report_failures,
 )
 from renderer.cli.standard_streams import print_aside, write
-from renderer.diagnostics import counted
+from renderer.diagnostics import Diagnostic, counted
+
+_MOST_OPTIONS = 5  # in a line
 
 
 def _presets() -> list[str]:
@@ -256,6 +259,66 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
     if not copy.is_read:
         print_line("text", "llmaz render does not read it there by itself: name it among PATHS, or choose another --to")
     exit_with(0)
+
+
+@presets.command(
+    "learn",
+    short_help="Learn the options of a newer version from its help.",
+    epilog=examples(
+        'llmaz presets learn "$BACKEND" "$VERSION" help.txt',
+        'docker run "$IMAGE" --help | llmaz presets learn "$BACKEND" "$VERSION" -',
+    ),
+)
+@click.argument("engine", shell_complete=complete_words(_backends))
+@click.argument("version")
+@click.argument("source", type=click.File("rb"), shell_complete=complete_files)
+@click.option("--force", is_flag=True, help="Learn a version that this release knows; overwrite a list of your own.")
+def presets_learn(engine: str, version: str, source: BinaryIO, force: bool) -> None:
+    """Learn the options of the backend ENGINE in a VERSION that this release of llmaz does not know.
+
+    SOURCE is a file with what the engine's own --help prints, or - for standard input. Writes a list of options into a
+    folder of your tree, which llmaz.yaml then names, and says which options of your tree the help does not name. A help
+    has no types: values are checked by an older version's list, as warnings. Once a release of llmaz knows the version,
+    its own list counts.
+    """
+    with report_failures():
+        from renderer.engines.help_text import MAX_BYTES
+        from renderer.preset_catalog.learning import learn, problems_of_version
+
+        learnt = learn(engine, version, source.read(MAX_BYTES + 1), force)
+        problems = [] if learnt.ours else problems_of_version(_tree_problems(), engine, learnt.version)
+    if not learnt.path:
+        print_line(
+            "text", f"this release knows the options of {engine} {learnt.version}: nothing is written without --force"
+        )
+        exit_with(0)
+    print_line("text", f"{learnt.path}: {counted(learnt.count, 'option')} of {engine}; commit it")
+    if learnt.config:
+        print_line("text", f"{learnt.config} names its folder now: optionLists")
+    if learnt.ours:
+        print_line("text", "this release knows the version, and its own list counts")
+    if learnt.unnamed:
+        names = ", ".join([*learnt.unnamed[:_MOST_OPTIONS], *(["…"] if learnt.unnamed[_MOST_OPTIONS:] else [])])
+        count = counted(len(learnt.unnamed), "option")
+        print_line("text", f"not in this help: {count} of {learnt.older} ({names})")
+    report(problems, "text")
+    apps = len({(problem.file, problem.document) for problem in problems if problem.code == "W430"})
+    if apps:
+        uses = "1 app uses" if apps == 1 else f"{apps} apps use"
+        print_line("text", f"{uses} options that the help of {learnt.version} does not name")
+    exit_with(0)
+
+
+def _tree_problems() -> list[Diagnostic]:
+    """What is wrong with the tree around the current folder."""
+    from renderer import pipeline
+    from renderer.api import RenderOptions
+    from renderer.diagnostics import RenderError
+
+    try:
+        return pipeline.render(RenderOptions(allow_empty=True)).problems
+    except RenderError as error:
+        return error.problems
 
 
 @presets.command(

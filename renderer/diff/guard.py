@@ -35,7 +35,16 @@ from renderer.source.tree import FileSystem, InputFile
 from renderer.text import escapes
 
 POLICY: Final = "llmaz-policy.yaml"
-_JUDGING = ("output", "ignore", "passThrough", "external", "hardening", "targets")  # keys that decide what is judged
+_LISTS = "optionLists"
+_JUDGING = (  # keys that decide what is judged
+    "output",
+    "ignore",
+    "passThrough",
+    "external",
+    "hardening",
+    "targets",
+    _LISTS,
+)
 _LONG = 120  # characters of a list that is shown as a whole
 _Leaves = dict[tuple[str, ...], object]
 
@@ -77,7 +86,8 @@ class Guard:
         submodules = SubmoduleJudgement(self.base, self.later, run, self._top)
         problems += [*chart_problems, *submodules.problems(), *links]
         conversions = attribute_risks(self.base, self.later, self._top)
-        risks = (*setting_risks(self.base, self.later), *submodules.risks(), *conversions)
+        settings = (*setting_risks(self.base, self.later), *list_risks(self.base, self.later))
+        risks = (*settings, *submodules.risks(), *conversions)
         return Judgement(problems, risks, [*notes, *chart_notes, *submodules.notes()])
 
     def _run(self, result: RenderResult | None) -> LaterRun:
@@ -128,6 +138,33 @@ def setting_risks(base: Side, later: Side) -> Iterator[Risk]:
             yield Risk(GUARD, key, f"moved here from {_mark(old_path)}")
         for text in _changes(name, old, new):
             yield Risk(GUARD, key, text)
+
+
+def list_risks(base: Side, later: Side) -> Iterator[Risk]:
+    """A risk for each list of options that differs, in the folders that RenderConfig of either side names."""
+    sides = (base, later)
+    paths = {
+        os.path.join(folder, name)
+        for side in sides
+        for folder in _list_folders(side)
+        for other in sides
+        for name in other.file_system.names(folder, tree_root(folder) or folder)
+        if name.endswith(".txt")
+    }
+    for path in sorted(paths):
+        old, new = (_text(side.file_system, path) for side in sides)
+        if old != new:
+            change = "added" if old is None else "removed" if new is None else "changed"
+            yield Risk(GUARD, ObjectKey("", "File", "", path), f"a list of options: {change}")
+
+
+def _list_folders(side: Side) -> Iterator[str]:
+    """The folders with lists of options that RenderConfig and its environments name."""
+    spec = _spec(_text(side.file_system, os.path.normpath(os.path.join(side.settings.base, CONFIG)))) or {}
+    configs = [as_map(as_map(environment).get("config")) for environment in as_map(spec.get("environments")).values()]
+    for config in (spec, *configs):
+        if isinstance(folder := config.get(_LISTS), str):
+            yield os.path.normpath(os.path.join(side.settings.base, folder))
 
 
 def _text(file_system: FileSystem, path: str) -> bytes | None:

@@ -130,6 +130,7 @@ def _same_surroundings(later: Inputs, base: Inputs) -> bool:
     """Whether all that any item may use is the same: the configuration, backends, foreign objects."""
     return (
         later.config.spec == base.config.spec
+        and later.option_files.learnt() == base.option_files.learnt()
         and later.foreign_objects == base.foreign_objects
         # A user's backend may have lists of options in other files, which are not compared.
         and all(isinstance(item, OpenModel) for side in (later, base) for item in side.definitions)

@@ -120,6 +120,9 @@ def build_option_rules(
     if options.get("uncertain"):
         described = f"the uncertain list of {name} {option_list.version}"
         return structs.replace(rules, engine=described, is_certain=False)
+    if option_list.is_learnt and version_key(option_list.version) == version_key(version):
+        nearest = f"{name} {option_list.older} (the nearest known to {version})" if option_list.older else ""
+        return structs.replace(rules, is_certain=False, is_learnt=True, older=nearest)
     if version_key(option_list.version) != version_key(version):
         nearest = f"{name} {option_list.version} (the nearest known to {version})"
         is_beyond = version_key(version) > max(map(version_key, known_versions(files, runtime)))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
 from renderer.engines.version_order import version_key
 
 if TYPE_CHECKING:
-    from renderer.input_types import EngineSpec
+    from renderer.input_types import EngineSpec, HelpSpec
 
 ANY_CASE: Final = "^"  # stands among values whose letters may be of another case
+OTHERS: Final = "*"  # stands among values where the option may take others too
+VERSION: Final = re.compile(r"[a-z]?\d+(\.\d+)*((\.?(post|dev)|rc)\d+)*")  # in file names and `versions` lines
 NO_LIST: Final = "none"  # what `options.list` says where there is meant to be no list
 
 # The form of a line of a list of options; scripts/make_options.py says what it means.
@@ -35,6 +39,8 @@ class Choices(Struct, frozen=True):
     earlier: Mapping[str, str] = {}  # values of older versions, and the version that removed each, as `in 1.2`
     later: Mapping[str, str] = {}  # values of newer versions, and the version that added each, as `by 1.2`
     any_case: bool = False  # their letters may be of another case
+    is_open: bool = False  # the option may take others too
+    unnamed: frozenset[str] = frozenset()  # values of an older version that the help of this one does not name
 
     def __contains__(self, value: object) -> bool:
         if value in self.values or value in self.synonyms:
@@ -55,6 +61,9 @@ class Option(Struct, frozen=True):
     type: str = ""  # how the engine reads its value: int, float, json, object or count; '' for a text
     takes_none: bool = False  # `None` too
     bounds: tuple[tuple[str, float], ...] = ()  # of a number, as `(">=", 1)`
+    assumed: bool = False  # type and values are those of an older version, or may not be all
+    unnamed: bool = False  # an older version has it, and the help of this one does not name it
+    hidden: bool = False  # the help of no version names it
 
 
 class OptionList(Struct, frozen=True):
@@ -65,12 +74,26 @@ class OptionList(Struct, frozen=True):
     removed: Mapping[str, str]  # options that the server refuses, and their replacements, '' for none
     ended: Mapping[str, str] = {}  # options of older versions, and the version that removed each, as `in 1.2`
     later: Mapping[str, str] = {}  # options of newer versions, and the version that added each, as `by 1.2`
+    is_learnt: bool = False  # it is from the help of that version
+    older: str = ""  # where it is: the version that tells what a help does not, '' without one
 
 
 def list_path(engine_spec: EngineSpec) -> str:
     """The file that lists the options of a `spec.engine`; '' without one, which `list: none` says outright."""
     path = (engine_spec.get("options") or {}).get("list", "")
     return "" if path == NO_LIST else path
+
+
+def list_stem(path: str) -> str:
+    """The path of an engine's list without the version, and without `.txt`."""
+    bare = path.removesuffix(".txt")
+    stem, _, version = bare.rpartition("-")
+    return stem if VERSION.fullmatch(version) else bare
+
+
+def learnt_from(engine_spec: EngineSpec) -> str:
+    """The command whose help tells the options of a version without a list; '' where nobody knows it."""
+    return ((engine_spec.get("options") or {}).get("help") or {}).get("command", "")
 
 
 def read_option_list(
@@ -90,7 +113,11 @@ def read_option_list(
     if not nearest or nearest in known_lists:
         return known_lists.get(nearest)
     name = versions[nearest]
-    entries, ended, later = _parse_options(files.file(runtime, name) or OptionFile(()), name, nearest)
+    file = files.file(runtime, name) or OptionFile(())
+    if file.learnt:
+        older = read_option_list(files, runtime, older_listed(files, runtime, nearest), known_lists)
+        return learnt_list(parse_options(file, name, nearest)[0], nearest, older, options.get("help") or {})
+    entries, ended, later = parse_options(file, name, nearest)
     removed_path = options.get("removed") if name == path else None
     removed_file = files.file(runtime, removed_path or name.removesuffix(".txt") + ".removed.txt") or OptionFile(())
     removed = {word: instead for word, _, instead in (line.partition(" ") for line in removed_file.lines)}
@@ -108,7 +135,9 @@ def options_of_all_versions(files: OptionFiles, runtime: BackendRuntime) -> dict
     for name in dict.fromkeys(files.versions(runtime, path).values()) if path else ():
         lines = (files.file(runtime, name) or OptionFile(())).lines
         choices = {
-            taker: tuple(word.lstrip("~") for word in words.split() if word[0] != "@" and word != ANY_CASE)
+            taker: tuple(
+                word.lstrip("~") for word in words.split() if word[0] != "@" and word not in (ANY_CASE, OTHERS)
+            )
             for takers, _, words in (line[1:].partition(" ") for line in lines if line[0] == "=")
             for taker in takers.split(",")
         }
@@ -147,13 +176,75 @@ def completed_tag(files: OptionFiles, runtime: BackendRuntime, tag: str) -> str:
     return f"{'v' if runtime.spec['version'].startswith('v') else ''}{version}" if version else ""
 
 
+def older_listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> str:
+    """The nearest older version with a list that was not learnt; '' without one. Raises UnreadableList."""
+    path = list_path(runtime.spec.get("engine") or {})
+    own = [known for known, name in files.versions(runtime, path).items() if not is_learnt(files, runtime, name)]
+    return _nearest_version(own, version)
+
+
+def is_learnt(files: OptionFiles, runtime: BackendRuntime, name: str) -> bool:
+    """Whether the list at a path is from the help of its version. Raises UnreadableList."""
+    return bool((files.file(runtime, name) or OptionFile(())).learnt)
+
+
+def learnt_list(
+    entries: Mapping[str, Option], version: str, older: OptionList | None, help_spec: HelpSpec
+) -> OptionList:
+    """The options that the help of a version names, with what only an older version's list tells of them: types, what
+    repeats, further values. Options of that version that the help leaves out are in it, marked as such.
+    """
+    older = older or OptionList("", {}, {})
+    hidden = help_spec.get("hidden") or ()
+    known: dict[str, Option] = {}  # by the first name of an option, what an older list has of one of its spellings
+    for name, option in entries.items():
+        if name in older.options:
+            known.setdefault(option.name, older.options[name])
+    merged = {option.name: _with_older(option, known.get(option.name)) for option in entries.values()}
+    options = {name: merged[option.name] for name, option in entries.items()}
+    rest: dict[tuple[str, bool], Option] = {}
+    for name, option in older.options.items():
+        if name not in options:
+            is_hidden = any(fnmatchcase(name, pattern) for pattern in hidden)
+            if (option.name, is_hidden) not in rest:
+                rest[option.name, is_hidden] = replace(option, assumed=True, unnamed=True, hidden=is_hidden)
+            options[name] = rest[option.name, is_hidden]
+    ended = {name: since for name, since in older.ended.items() if name not in options}
+    later = {name: since for name, since in older.later.items() if name not in options}
+    removed = {word: instead for word, instead in older.removed.items() if word not in options}
+    return OptionList(version, options, removed, ended, later, is_learnt=True, older=older.version)
+
+
+def _with_older(option: Option, older: Option | None) -> Option:
+    """An option of a help with what an older list tells of it."""
+    choices = option.choices
+    if older is None or older.arity != option.arity:
+        return replace(option, repeats=True, assumed=choices.is_open)
+    known = older.choices
+    if choices.values and not choices.is_open:
+        unnamed = frozenset({*known.values, *known.synonyms}) - {*choices.values}
+        choices = replace(known, values=choices.values, unnamed=unnamed, synonyms=frozenset())
+    elif known.values:
+        choices = replace(known, values=tuple(dict.fromkeys([*choices.values, *known.values])))
+    is_exact = bool(option.choices.values) and not option.choices.is_open and not older.type
+    return replace(
+        option,
+        repeats=older.repeats,
+        choices=choices,
+        type=older.type,
+        takes_none=older.takes_none,
+        bounds=older.bounds,
+        assumed=not is_exact,
+    )
+
+
 def _nearest_version(versions: Iterable[str], version: str) -> str:
     """The newest of the versions that is not newer than this one; '' when all are newer."""
     bound, known = version_key(version), {version_key(text): text for text in versions}
     return known.get(max((key for key in known if key <= bound), default=()), "")
 
 
-def _parse_options(
+def parse_options(
     file: OptionFile, path: str, version: str
 ) -> tuple[dict[str, Option], dict[str, str], dict[str, str]]:
     """The options of a version by every spelling; those that ended before it, and those that came later, each with that
@@ -233,7 +324,7 @@ def _parse_choices(
             later.update({value: min(first, later.get(value, first)) for value in values if value != ANY_CASE})
         else:
             earlier.update({value: max(last, earlier.get(value, 0)) for value in values if value != ANY_CASE})
-    shown = tuple([text for text in texts if text[0] != "~" and text != ANY_CASE])
+    shown = tuple([text for text in texts if text[0] != "~" and text not in (ANY_CASE, OTHERS)])
     synonyms = frozenset([text[1:] for text in texts if text[0] == "~"])
     return Choices(
         shown,
@@ -241,4 +332,5 @@ def _parse_choices(
         earlier={value: releases[i] for value, i in earlier.items()},
         later={value: releases[i] for value, i in later.items()},
         any_case=ANY_CASE in texts,
+        is_open=OTHERS in texts,
     )

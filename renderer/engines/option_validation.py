@@ -86,6 +86,8 @@ _UNCERTAIN = {
     "E466": "W466",
     "E467": "W467",
 }
+# Errors that the help of a version proves: they are about the names in it, and how many values each takes.
+_PROVEN = frozenset(["E430", "E431", "E432", "E433", "E435", "E437", "E440"])
 _OF_LISTS = "--allowed-"  # how options begin whose JSON is a list
 _JSON = ("json", "object", "map")
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
@@ -109,6 +111,8 @@ class OptionRules(Struct, frozen=True):
     is_certain: bool = True  # that the version has these options and no others
     knows_all: bool = True  # that it has; else only what looks like another one is unknown
     is_beyond: bool = False  # the version is newer than all that are listed
+    is_learnt: bool = False  # the list is from the version's own help, which proves less than others
+    older: str = ""  # name and version of what tells the rest, as messages have them
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
     requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
     keys: Callable[[], Mapping[str, NameList]] = dict  # of JSON, by option or key, where the version refuses others
@@ -116,7 +120,8 @@ class OptionRules(Struct, frozen=True):
 
     def code(self, code: str) -> str:
         """The code, or its warning where the list is uncertain."""
-        return code if self.is_certain else _UNCERTAIN.get(code, code)
+        is_proven = self.is_certain or (self.is_learnt and code in _PROVEN)
+        return code if is_proven else _UNCERTAIN.get(code, code)
 
     def is_among(self, option: str, value: str, values: Container[str]) -> bool:
         """Whether an option's value is one of some, of which the engine may read the letters in any case."""
@@ -126,6 +131,12 @@ class OptionRules(Struct, frozen=True):
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
         """A finding, a warning where the list is uncertain."""
         return OptionFinding(index, self.code(code), {"of": self.engine, **words})
+
+    def finding_of(self, is_assumed: bool, index: int, code: str, **words: object) -> OptionFinding:
+        """A finding, a warning also where only an older version is known to take what is asked for."""
+        if not is_assumed:
+            return self.finding(index, code, **words)
+        return OptionFinding(index, _UNCERTAIN.get(code, code), {"of": self.older or self.engine, **words})
 
 
 def plugged_options(rules: OptionRules, args: Iterable[str]) -> frozenset[str]:
@@ -206,6 +217,12 @@ def _walk_args(
         if option is None:
             i = _next_option(style, args, i)
             continue
+        if option.unnamed and not option.hidden and rules.is_learnt:
+            hint = f"leave it out, or try it: {rules.older.partition(' (')[0]} has it"
+            words = {"of": f"the help of {rules.engine}", "option": style.head(token)[0], "hint": hint}
+            yield OptionFinding(start, "W430", words)
+            i = _next_option(style, args, i)
+            continue
         spelling, key_suffix = style.head(token)
         key = option.name + key_suffix
         if style.dotted and (other := _conflicting_form(spelling, key_suffix, option.name, forms)):
@@ -229,17 +246,18 @@ def _count_option(
     """
     style, token, i = rules.style, args[start], start + 1
     spelling, key_suffix = style.head(token)
+    name = spelling + key_suffix
     has_value = "=" in token and style.kind != "exact"
     if has_value or key_suffix:
         if has_value and option.arity == "0" and not key_suffix:
-            yield rules.finding(start, "E435", option=spelling)
+            yield rules.finding_of(option.unnamed, start, "E435", option=name)
         if not has_value and i == len(args):
-            words = {"option": spelling + key_suffix, "hint": _value_hint(option, spelling, key_suffix)}
-            yield rules.finding(start, "E433", **words)
+            hint = _value_hint(option, spelling, key_suffix)
+            yield rules.finding_of(option.unnamed, start, "E433", option=name, hint=hint)
         return (i, [token.partition("=")[2]]) if has_value else (i + 1, args[i : i + 1])
     value_count, enough = _count_values(style, option.arity, args, i)
     if not enough:
-        yield rules.finding(start, "E433", option=spelling, hint=_value_hint(option, spelling))
+        yield rules.finding_of(option.unnamed, start, "E433", option=name, hint=_value_hint(option, spelling))
     for n in range(i, i + value_count):
         if style.kind in _GREEDY and not option.choices.values and style.head(args[n])[0] in rules.option_list.options:
             yield rules.finding(start, "W439", option=spelling, value=args[n], hint="write a value between the two")
@@ -262,6 +280,7 @@ def _refused_values(
         index = start + 1 + i if is_own_argument else start
         parts = value.split(",") if option.repeats else [value]
         mismatch = _type_mismatch(rules.style, option, value) if option.type else ""
+        wrong: str | None = None
         refusals: list[tuple[str, dict[str, str]]] = []
         if option.choices.values:
             wrong = next((part for part in parts if not _is_choice(option, part)), None)
@@ -287,7 +306,8 @@ def _refused_values(
         for code, words in refusals:
             quoted = _quote(args, index)
             shown = quoted if is_own_argument else quoted.partition("=")[2]
-            yield rules.finding(index, code, option=spelling, value=shown, **words)
+            is_assumed = option.assumed or wrong in option.choices.unnamed
+            yield rules.finding_of(is_assumed, index, code, option=spelling, value=shown, **words)
 
 
 def _refused_keys(
@@ -615,6 +635,7 @@ def _find_option(
         return option, None
     takes_prefixes = style.kind == "argparse" and head.startswith("--")
     matches = sorted(word for word in option_list.options if takes_prefixes and word.startswith(head))
+    certain = [word for word in matches if not option_list.options[word].unnamed or option_list.options[word].hidden]
     value = token.partition("=")[2] if "=" in token else following
     text_behind = value if "=" in token or not style.is_option(value) else ""
     text_behind = "{}" if key_suffix else text_behind  # only an option with JSON has keys
@@ -627,7 +648,8 @@ def _find_option(
             return None, None
         hint = f"it may be {', '.join(matches[:_MOST_OPTIONS])}{', …' if len(matches) > _MOST_OPTIONS else ''}"
         hint = _foreign_hint(rules, head, text_behind) or hint
-        return None, rules.finding(index, "E432", option=head, hint=_as_spelled(hint, token))
+        hint = _as_spelled(hint, token)
+        return None, rules.finding_of(len(certain) < 2, index, "E432", option=head, hint=hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         short = option_list.options.get(head[:2])
         if short is None or _KINDS.get(short.type) != "number" or not _type_mismatch(style, short, token[2:]):
@@ -753,7 +775,7 @@ def _near_hint(rules: OptionRules, head: str, value: str) -> str:
     kind = _given_kind(value)
     fitting, unknown = [], []
     for word, option in rules.option_list.options.items():
-        if word[:2] != "--" or word.startswith("--no-") != switches_off:
+        if word[:2] != "--" or word.startswith("--no-") != switches_off or option.unnamed:
             continue
         takes = _option_kind(option) or value_kind(rules.list_path, word)
         if (takes and takes == kind) or (value and value in option.choices):

@@ -21,7 +21,7 @@ from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at
 from renderer.load.environments import Environment
-from renderer.load.option_lists import OptionListReader
+from renderer.load.option_lists import OptionListReader, learnt_folder
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
 from renderer.load.passed_inputs import refuse_list, refuse_to_pass
 from renderer.load.preset_files import PresetMapping, accelerator_types, preset, preset_facts, preset_names
@@ -200,7 +200,7 @@ class InputIndex:
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
             own_accelerators=self.config.get("accelerators") or {},
             device_classes=preset("accelerators").value["spec"]["deviceClasses"],
-            option_files=OptionListReader(self.file_system),
+            option_files=OptionListReader(self.file_system, learnt_folder(self.config)),
             template_files=TemplateReader(self.file_system),
             accelerator_types=accelerator_types,
             preset_facts=preset_facts,
@@ -237,7 +237,7 @@ def engine_catalog(config: RenderConfig) -> EngineCatalog:
     names = preset_names("backends")
     return EngineCatalog(
         runtimes={name: _preset_runtime(preset(f"backends/{name}")) for name in names},
-        option_files=OptionListReader(),
+        option_files=OptionListReader(learnt_folder=learnt_folder(config)),
         accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
         device_classes=preset("accelerators").value["spec"]["deviceClasses"],
         own_accelerators=config.get("accelerators") or {},

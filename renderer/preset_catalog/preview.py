@@ -12,10 +12,11 @@ from renderer import build, check, load, resolve, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
 from renderer.engines import image_version, option_defaults, option_lists, version_order
+from renderer.engines.option_lists import VERSION
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import value_at
 from renderer.load import PresetRefused
-from renderer.load.option_lists import VERSION, OptionListReader
+from renderer.load.option_lists import OptionListReader, learnt_folder
 from renderer.plan import Plan
 from renderer.resolve import RunContext
 
@@ -68,15 +69,17 @@ def backend_preview(
 
 def version_preview(name: str, tag: str) -> str:
     """The options of the backend `name` as YAML, for the version in an image tag, or that is the tag; those of the
-    nearest older version where its own are unknown; and what the version does without each, where that is known.
+    nearest older version where its own are unknown, and those that the tree has learnt; and what the version does
+    without each, where that is known.
 
-    Raises PresetRefused.
+    Raises PresetRefused, RenderError.
     """
     folder, _, preset = load.find_preset(name, load.preset_paths()).partition("/")
     if folder != "backends":
         raise PresetRefused(f"'{name}' is not a backend, so it has no versions")
     document = load.preset(f"backends/{preset}")
-    runtime, files = BackendRuntime(preset, document.value["spec"], document, ours=True), OptionListReader()
+    runtime = BackendRuntime(preset, document.value["spec"], document, ours=True)
+    files = OptionListReader(learnt_folder=learnt_folder(load.scope(RenderOptions(allow_empty=True)).config))
     known = option_lists.known_versions(files, runtime)
     if not known:
         raise PresetRefused(f"'{name}' has no list of options")
@@ -106,6 +109,8 @@ def option_lines(option_list: option_lists.OptionList) -> list[str]:
     """The options of a version, each in the format of a list's line."""
     spellings: dict[int, list[str]] = {}
     for name, option in option_list.options.items():
+        if option.unnamed and not option.hidden:
+            continue
         spellings.setdefault(id(option), []).append(name)
     lines = []
     for names in spellings.values():

@@ -59,6 +59,29 @@ def guards(done: Outcome) -> list[tuple[str, str]]:
     return changes
 
 
+@pytest.mark.parametrize("side", SIDES)
+def test_a_list_of_options_that_changes(side: str, rendered: Repository, llmaz: Llmaz) -> None:
+    """What decides which options are refused: its folder and each list there, also of an environment."""
+    flags = rendered.folder / "flags"
+    flags.mkdir()
+    (flags / "vllm-9.0.0.txt").write_text("learnt 9.0.0\n--port 1\n")
+    put(rendered, llmaz=f"{CONFIG}  optionLists: flags\n")
+    assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
+        ("llmaz.yaml", 'optionLists: none → "flags"'),
+        ("flags/vllm-9.0.0.txt", "a list of options: added"),
+    ]
+    rendered.commit("named")
+    (flags / "vllm-9.0.0.txt").write_text("learnt 9.0.0\n--port +\n")
+    assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
+        ("flags/vllm-9.0.0.txt", "a list of options: changed")
+    ]
+    rendered.commit("changed")
+    (flags / "vllm-9.0.0.txt").unlink()
+    assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
+        ("flags/vllm-9.0.0.txt", "a list of options: removed")
+    ]
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 

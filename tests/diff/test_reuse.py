@@ -79,6 +79,16 @@ CHANGES: dict[str, dict[str, str | None]] = {
 }
 
 
+def test_a_list_of_options_that_was_learnt_judges_all_anew(folder: Path) -> None:
+    config = TREE["llmaz.yaml"].replace("spec: {", "spec: {optionLists: flags, ")
+    write(folder, {**TREE, "llmaz.yaml": config})
+    (folder / "flags").mkdir()
+    name = "flags/vllm-9.0.0.txt"
+    write(folder, {name: "learnt 9.0.0\n--port 1\n"})
+    assert len(render_sides(folder, {}).unchanged) > 1
+    assert render_sides(folder, {name: "learnt 9.0.0\n--port 2\n"}).unchanged == set()
+
+
 def write(folder: Path, files: dict[str, str | None]) -> None:
     for name, text in files.items():
         if text is None:

@@ -29,7 +29,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W400": Wording(
         "{backend} {version} is newer than every version that llmaz knows: its options are checked against those of "
         "{nearest}",
-        "look for a newer llmaz; until then an option that is reported may be right",
+        "{hint}; until then an option that is reported may be right",
     ),
     "W231": Wording(
         "the options of {backend} {version} are unknown, so none is checked",
@@ -503,6 +503,11 @@ ENGINES: Final[dict[str, Wording]] = {
         "{option} {value} does nothing: the image is built for CPUs, and {engine} computes on them alone",
         "leave it out, or give the model a flavor with an accelerator and the pod an image for it",
     ),
+    "E839": Wording(
+        "'{name}' is no list of options: {what}",
+        "make it anew, llmaz presets learn writes such lists, or delete it",
+    ),
+    "N839": Wording("{what}", "{hint}", about="a list of options in the folder of optionLists does not count"),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),

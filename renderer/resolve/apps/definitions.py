@@ -9,6 +9,7 @@ from typing import Any
 from renderer.api import BackendRuntime, OpenModel
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.resolve import app_annotations, claims, flavors, names
+from renderer.resolve.apps import learnt_lists
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, preset_args, versions
@@ -72,6 +73,7 @@ def validate_references(context: RunContext) -> list[Diagnostic]:
     what is told once about all models.
     """
     inputs, diagnostics = context.inputs, Collector()
+    diagnostics.problems += learnt_lists.unneeded_lists(inputs)
     diagnostics.problems += tasks.unknown_tasks([item for item in inputs.definitions if isinstance(item, OpenModel)])
     for (kind, _), document in inputs.broken.items():
         spec = document.value.get("spec") if kind in ("Playground", "Service") else None

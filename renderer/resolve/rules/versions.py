@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, make_diagnostic, rule
-from renderer.engines.option_lists import completed_version, list_path
+from renderer.engines.option_lists import completed_version, learnt_from, list_path
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions
@@ -97,7 +97,11 @@ def unlisted_version(process: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for a version that is newer than all whose options are known."""
     run, rules = process.run, process.option_rules
     if rules and rules.is_beyond:
-        words = {"backend": run.engine.runtime.name, "version": run.version, "nearest": rules.option_list.version}
+        name, command = run.engine.runtime.name, learnt_from(run.engine.spec)
+        hint = "look for a newer llmaz"
+        if command:
+            hint += f", or let it learn: {command} | llmaz presets learn {name} {run.version} -"
+        words = {"backend": name, "version": run.version, "nearest": rules.option_list.version, "hint": hint}
         yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
 

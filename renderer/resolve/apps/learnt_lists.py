@@ -1,0 +1,47 @@
+"""The lists of options in the folder that RenderConfig names: which of them nothing needs, and which are none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from renderer.api import BackendRuntime, Inputs, UnreadableList
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.engines.option_lists import is_learnt, list_path, list_stem
+
+
+def unneeded_lists(inputs: Inputs) -> Iterator[Diagnostic]:
+    """An error for each file that is no list, and a note for each list that does not count."""
+    folder = inputs.config.get("optionLists")
+    if not folder:
+        return
+    files, origin = inputs.option_files, inputs.config.origin("optionLists")
+    for name, what in files.unread().items():
+        yield make_diagnostic("E839", origin, name=f"{folder}/{name}", what=what)
+    if not files.learnt() and not files.unread():
+        yield make_diagnostic("N839", origin, what=f"'{folder}' has no list of options", hint="leave the key out")
+    owners = {
+        os.path.basename(list_stem(path)): runtime for runtime in inputs.runtimes.values() if (path := _path(runtime))
+    }
+    for name, file in files.learnt().items():
+        runtime = owners.get(name.removesuffix(f"-{file.learnt}.txt"))
+        if runtime is None:
+            why = f"no backend has a list '{name.removesuffix(f'-{file.learnt}.txt')}'"
+        elif _is_known(inputs, runtime, file.learnt):
+            why = f"this release of llmaz knows the options of {runtime.name} {file.learnt}, and they count"
+        else:
+            continue
+        yield make_diagnostic("N839", origin, what=f"'{folder}/{name}' is not needed: {why}", hint="delete the file")
+
+
+def _path(runtime: BackendRuntime) -> str:
+    return list_path(runtime.spec.get("engine") or {})
+
+
+def _is_known(inputs: Inputs, runtime: BackendRuntime, version: str) -> bool:
+    """Whether a list that was not learnt has the version."""
+    files = inputs.option_files
+    try:
+        return not is_learnt(files, runtime, files.versions(runtime, _path(runtime)).get(version, ""))
+    except UnreadableList:  # told of the runtime
+        return False
