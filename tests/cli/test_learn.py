@@ -5,64 +5,20 @@ from __future__ import annotations
 import io
 import os
 import sys
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer.api import BackendRuntime
 from renderer.engines.help_text import MAX_BYTES
-from renderer.engines.option_lists import Option, known_versions, read_option_list
-from renderer.load import preset
-from renderer.load.option_lists import OptionListReader
+from tests.engine_helps import USAGE, help_of, is_hidden, newest
 from tests.inputs import CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tests.conftest import Llmaz, Outcome
 
 OFF = CONFIG + "{gateway: {mode: off}}\n"
 NEWER = {"vllm": "9.0.0", "sglang": "9.0.0", "llamacpp": "b99999", "tgi": "9.0.0", "tensorrt-llm": "9.0.0"}
-USAGE = {"vllm": "usage: vllm serve", "sglang": "usage: launch_server.py", "tgi": "Usage: text-generation-launcher"}
-OPTIONS = {name: preset(f"backends/{name}").value["spec"]["engine"]["options"] for name in NEWER}
-FORMS = {"1": "X", "2": "X X", "?": "[X]", "*": "[X ...]", "+": "X [X ...]"}
-
-
-def newest(engine: str) -> Mapping[str, Option]:
-    """The options of the newest version of an engine that is listed."""
-    document = preset(f"backends/{engine}")
-    runtime, files = BackendRuntime(engine, document.value["spec"], document, ours=True), OptionListReader()
-    listed = read_option_list(files, runtime, known_versions(files, runtime)[-1])
-    assert listed is not None
-    return listed.options
-
-
-def is_hidden(engine: str, name: str) -> bool:
-    """Whether the engine's help never shows a spelling."""
-    return any(fnmatchcase(name, pattern) for pattern in OPTIONS[engine]["help"].get("hidden", ()))
-
-
-def help_of(engine: str, *further: str, without: tuple[str, ...] = ()) -> str:
-    """A help with the options of the newest version that is listed, less some, and with further lines."""
-    style = OPTIONS[engine]["style"]
-    spellings: dict[int, list[str]] = {}
-    options = newest(engine)
-    for name, option in options.items():
-        if name not in without and not is_hidden(engine, name):
-            spellings.setdefault(id(option), []).append(name)
-    lines = [f"{USAGE[engine]} [options]", ""] if engine in USAGE else []
-    indent = "" if style == "exact" else "  "
-    for names in spellings.values():
-        arity = options[names[0]].arity
-        form = (
-            {"clap": f"<{'X> <'.join('X' * int(arity or 1))}>"}.get(style, "X")
-            if arity == "1"
-            else FORMS.get(arity, "")
-        )
-        lines.append(f"{indent}{', '.join(names)} {form}   words".rstrip())
-    return "\n".join([*lines, *(f"{indent}{line}" for line in further), ""])
 
 
 def chat(version: str, *args: str, backend: str = "vllm", name: str = "chat") -> str:

@@ -59,27 +59,35 @@ def guards(done: Outcome) -> list[tuple[str, str]]:
     return changes
 
 
+@pytest.mark.parametrize(
+    ("config", "path"),
+    [
+        ("optionLists: flags", "optionLists"),
+        ("environments: {dev: {config: {optionLists: flags}}}", "environments.dev.config.optionLists"),
+    ],
+)
 @pytest.mark.parametrize("side", SIDES)
-def test_a_list_of_options_that_changes(side: str, rendered: Repository, llmaz: Llmaz) -> None:
+def test_a_list_of_options_that_changes(side: str, config: str, path: str, rendered: Repository, llmaz: Llmaz) -> None:
     """What decides which options are refused: its folder and each list there, also of an environment."""
     flags = rendered.folder / "flags"
     flags.mkdir()
     (flags / "vllm-9.0.0.txt").write_text("learnt 9.0.0\n--port 1\n")
-    put(rendered, llmaz=f"{CONFIG}  optionLists: flags\n")
-    assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
-        ("llmaz.yaml", 'optionLists: none → "flags"'),
-        ("flags/vllm-9.0.0.txt", "a list of options: added"),
-    ]
-    rendered.commit("named")
-    (flags / "vllm-9.0.0.txt").write_text("learnt 9.0.0\n--port +\n")
-    assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
-        ("flags/vllm-9.0.0.txt", "a list of options: changed")
-    ]
-    rendered.commit("changed")
-    (flags / "vllm-9.0.0.txt").unlink()
-    assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
-        ("flags/vllm-9.0.0.txt", "a list of options: removed")
-    ]
+    put(rendered, llmaz=f"{CONFIG}  {config}\n")
+    shutil.rmtree(rendered.folder / "rendered")
+    assert llmaz("render").code == 0
+    changes = guards(compare(rendered, llmaz, side, "--format", "json"))
+    assert ("llmaz.yaml", f'{path}: none → "flags"') in changes
+    assert changes[-1] == ("flags/vllm-9.0.0.txt", "a list of options: added")
+    for text, change in (("learnt 9.0.0\n--port +\n", "changed"), (None, "removed")):
+        if side == "work tree":
+            rendered.commit("the step before")
+        if text is None:
+            (flags / "vllm-9.0.0.txt").unlink()
+        else:
+            (flags / "vllm-9.0.0.txt").write_text(text)
+        assert guards(compare(rendered, llmaz, side, "--format", "json")) == [
+            ("flags/vllm-9.0.0.txt", f"a list of options: {change}")
+        ]
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

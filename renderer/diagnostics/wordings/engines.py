@@ -507,7 +507,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "'{name}' is no list of options: {what}",
         "make it anew, llmaz presets learn writes such lists, or delete it",
     ),
-    "N839": Wording("{what}", "{hint}", about="a list of options in the folder of optionLists does not count"),
+    "N839": Wording("'{name}' is not needed: {why}", "delete the file"),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),

@@ -18,8 +18,6 @@ def unneeded_lists(inputs: Inputs) -> Iterator[Diagnostic]:
     files, origin = inputs.option_files, inputs.config.origin("optionLists")
     for name, what in files.unread().items():
         yield make_diagnostic("E839", origin, name=f"{folder}/{name}", what=what)
-    if not files.learnt() and not files.unread():
-        yield make_diagnostic("N839", origin, what=f"'{folder}' has no list of options", hint="leave the key out")
     owners = {
         os.path.basename(list_stem(path)): runtime for runtime in inputs.runtimes.values() if (path := _path(runtime))
     }
@@ -31,7 +29,7 @@ def unneeded_lists(inputs: Inputs) -> Iterator[Diagnostic]:
             why = f"this release of llmaz knows the options of {runtime.name} {file.learnt}, and they count"
         else:
             continue
-        yield make_diagnostic("N839", origin, what=f"'{folder}/{name}' is not needed: {why}", hint="delete the file")
+        yield make_diagnostic("N839", origin, name=f"{folder}/{name}", why=why)
 
 
 def _path(runtime: BackendRuntime) -> str:
