@@ -1,4 +1,4 @@
-"""What engines would print as their help, made of the options that our lists have: facts, and no words of the engines."""
+"""Helps as engines print them, made of the options that our lists have: facts, and no words of the engines."""
 
 from __future__ import annotations
 
