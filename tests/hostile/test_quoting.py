@@ -101,6 +101,7 @@ PLACES = {
     "resolve/pod/cache_scripts.py ": (6, "scripts of ours; values come as variables"),
     "resolve/rules/handwritten.py ": (1, "re.escape"),
     "resolve/rules/handwritten.py _is_known": (1, "digits"),
+    "resolve/rules/versions.py unlisted_version": (1, "a command and a name of a preset, and escapes.shell_word"),
     "resolve/workload/flavor_limits.py limits_of_one_host": (1, "digits"),
     "routes/markdown.py _gateway_section": (3, "escapes.markdown_code"),
     "routes/markdown.py _charts": (1, "escapes.mermaid_label"),

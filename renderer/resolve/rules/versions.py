@@ -15,6 +15,7 @@ from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.text import escapes
 
 _V_IN_FRONT = re.compile(r"(v?)\d")
 
@@ -97,10 +98,10 @@ def unlisted_version(process: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for a version that is newer than all whose options are known."""
     run, rules = process.run, process.option_rules
     if rules and rules.is_beyond:
-        name, command = run.engine.runtime.name, learnt_from(run.engine.spec)
-        hint = "look for a newer llmaz"
-        if command:
-            hint += f", or let it learn: {command} | llmaz presets learn {name} {run.version} -"
+        name, hint = run.engine.runtime.name, "look for a newer llmaz"
+        if run.engine.runtime.ours and (command := learnt_from(run.engine.spec)):
+            version = escapes.shell_word(run.version)
+            hint += f", or let it learn: {command} | llmaz presets learn {name} {version} -"
         words = {"backend": name, "version": run.version, "nearest": rules.option_list.version, "hint": hint}
         yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
