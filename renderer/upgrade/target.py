@@ -10,9 +10,8 @@ from msgspec import Struct
 from renderer.api import BackendRuntime, Inputs, UnreadableList
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic, suggestion
 from renderer.engines.image_version import version_of_tag
-from renderer.engines.option_lists import completed_version, known_versions, list_path
+from renderer.engines.option_lists import VERSION, completed_version, known_versions, list_path
 from renderer.engines.version_order import version_key
-from renderer.load.option_lists import VERSION
 
 
 class UpgradeTarget(Struct, frozen=True, eq=False):
