@@ -250,10 +250,10 @@ def _config_text(scope: Scope, folder: str) -> tuple[str, str] | None:
     text = read_file(path).decode("utf-8")
     before = yamlio.parse(path, text.encode())[0]
     for old in ("\nspec:\n", "\nspec:\r\n"):
-        head, found, rest = text.partition(old)
+        head, matched, rest = text.partition(old)
         indent = rest[: len(rest) - len(rest.lstrip(" "))]
-        changed = head + found + (indent or "  ") + line.strip() + found[5:].lstrip(":") + rest
-        if found and _spec_of(path, changed) == {**_spec(before), _KEY: folder}:
+        changed = head + matched + (indent or "  ") + line.strip() + matched[5:].lstrip(":") + rest
+        if matched and _spec_of(path, changed) == {**_spec(before), _KEY: folder}:
             return path, changed
     raise PresetRefused(f"{path}: write {_KEY}: {folder} into its spec, then run this again")
 

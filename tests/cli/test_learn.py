@@ -132,9 +132,9 @@ def test_a_version_that_is_known(folder: Path, llmaz: Llmaz) -> None:
     assert forced.code == 0
     assert "this release knows the version, and its own list counts" in forced.err
     assert "not in this help: 1 option of 0.33.0 (--max-logprobs)" in forced.err
-    told = llmaz("validate", "--set", "gateway.mode=off").err
-    assert "vllm 0.33.0 has no option '--brand-new' [E430]" in told
-    assert "'flags/vllm-0.33.0.txt' is not needed: this release of llmaz knows the options of vllm 0.33.0" in told
+    err = llmaz("validate", "--set", "gateway.mode=off").err
+    assert "vllm 0.33.0 has no option '--brand-new' [E430]" in err
+    assert "'flags/vllm-0.33.0.txt' is not needed: this release of llmaz knows the options of vllm 0.33.0" in err
 
 
 def test_a_version_that_is_older(folder: Path, llmaz: Llmaz) -> None:
