@@ -19,8 +19,8 @@ from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, Group, examples
 
 _EPILOG = (
     "Exit codes. 0: fine. 1: stale files (render --check), differences (diff --exit-code), fields that are "
-    "lost or unexplained (adopt, diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
-    + examples("llmaz init --cpu-demo", "llmaz render --check")
+    "lost or unexplained (adopt, diff --live --strict), what breaks (upgrade). 2: invalid input or usage. "
+    "3: internal fault.\n\n" + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
 _MISSPELT = 2  # letters by which a misspelt word differs
 _SHORT = 4  # letters of words of which one alone may be wrong

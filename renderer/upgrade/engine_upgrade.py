@@ -25,8 +25,8 @@ from renderer.resolve.chosen_backend import backend_of
 from renderer.result import RenderResult, merge_problems
 from renderer.source.overlay import Overlay
 from renderer.upgrade.edited_texts import apart, column_before, edited_contents
+from renderer.upgrade.edited_tree import EditedTree
 from renderer.upgrade.moved_defaults import AppDefault, app_defaults
-from renderer.upgrade.rendered_tree import RenderedTree
 from renderer.upgrade.target import UpgradeTarget, find_target, unlisted_version
 from renderer.upgrade.version_places import VersionPlace, downgrades, find_places
 
@@ -80,7 +80,7 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
     RenderError, also for an upgrade that cannot be meant.
     """
     names = load.rendered_environments(options) or ("",)
-    tree = RenderedTree(options, names)
+    tree = EditedTree(options, names)
     before = tree.render({})
     earlier, trees = _problems(names, before), [result.inputs for result in before]
     target = find_target(argument, trees[0])
@@ -94,7 +94,12 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
     contents = edited_contents(options.file_system, versions)
     after = mended = tree.render(contents) if versions else before
     breaks = _new_problems(earlier, _problems(names, after))
-    edits = apart(edit for problem in breaks if problem.file not in broken for edit in problem.edits)
+    edits = apart(
+        edit
+        for problem in breaks
+        for edit in problem.edits
+        if problem.file not in broken and os.path.realpath(edit.file) in tree.paths  # no preset is written
+    )
     while edits:
         files = {edit.file for edit in edits}
         edited = {(problem.file, problem.document) for problem in breaks if problem.edits and problem.file in files}
@@ -125,11 +130,11 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
 def remaining_breaks(upgrade: EngineUpgrade, options: RenderOptions) -> list[Diagnostic]:
     """What is wrong in the tree as it is now, and was not before the upgrade. Raises RenderError."""
     names = load.rendered_environments(options) or ("",)
-    return _new_problems(upgrade.earlier, _problems(names, RenderedTree(options, names).render({})))
+    return _new_problems(upgrade.earlier, _problems(names, EditedTree(options, names).render({})))
 
 
 def _render_edited(
-    tree: RenderedTree,
+    tree: EditedTree,
     contents: Mapping[str, bytes],
     after: Sequence[RenderResult],
     documents: Set[tuple[str, int]],

@@ -93,7 +93,8 @@ def test_help_tells_the_exit_codes(llmaz: Llmaz) -> None:
     out = " ".join(llmaz("--help").out.split())
     codes = (
         "0: fine. 1: stale files (render --check), differences (diff --exit-code), fields that are "
-        "lost or unexplained (adopt, diff --live --strict). 2: invalid input or usage. 3: internal fault"
+        "lost or unexplained (adopt, diff --live --strict), what breaks (upgrade). 2: invalid input or usage. "
+        "3: internal fault"
     )
     assert f"Exit codes. {codes}." in out
 

@@ -20,13 +20,14 @@ from renderer.source.overlay import Overlay
 _Key = tuple[str, bytes | None, str, bool, bytes | None]
 
 
-class RenderedTree:
+class EditedTree:
     """A tree in its environments; files that stay as they are are read once."""
 
     def __init__(self, options: RenderOptions, names: Sequence[str]) -> None:
         self._options: Final = options
         self._names: Final = names  # of the environments
         self._parsed: Final[dict[_Key, ParsedFile]] = {}
+        self.paths: Final = set[str]()  # of the files that were read, once links are followed
 
     def render(
         self, contents: Mapping[str, bytes], select: pipeline.Selector = pipeline.select_all
@@ -41,6 +42,8 @@ class RenderedTree:
         """As `load.inputs`."""
         config = contents.get(os.path.realpath(scope.config_path)) if scope.config_path else None
         files = load.scoped_files(scope)
+        self.paths.update(os.path.realpath(file.path) for file, _ in files)
+        self.paths.update([os.path.realpath(scope.config_path)] if scope.config_path else ())
         keys: list[_Key] = [
             (scope.options.env, config, file.path, outside, contents.get(os.path.realpath(file.path)))
             for file, outside in files
