@@ -1150,6 +1150,7 @@ class QuotaSpec(TypedDict, total=False):
 
 class WeightsSpec(TypedDict, total=False):
     hostPaths: Sequence[str]
+    licences: Sequence[str]
     revisions: Literal["commits"]
     sources: Sequence[str]
 

@@ -18,6 +18,8 @@ from renderer.policy.globs import name_globs, path_globs
 
 _SOURCES: Final = ("weights", "sources")
 _REVISIONS: Final = ("weights", "revisions")
+_LICENCES: Final = ("weights", "licences")
+_LICENCE: Final = ("facts", "licence")
 _CACHE: Final = ("modelCache", "hostPath", "path")
 NODE_FOLDER: Final = "E818"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -28,7 +30,7 @@ def judge_definition(
     policy: RenderPolicy, config: RenderConfig, item: OpenModel | BackendRuntime, path: str
 ) -> Iterator[Denial]:
     """A denial where the file `path` may not define the OpenModel or BackendRuntime, its name, one of its flavors, or
-    where its weights may not come from its source.
+    where its weights may not have their source, revision or licence.
     """
     code, key = ("E811", "models") if isinstance(item, OpenModel) else ("E812", "backends")
     if not _may_define(policy, key, path):
@@ -41,8 +43,8 @@ def judge_definition(
 
 
 def judge_claims(policy: RenderPolicy, inputs: Inputs, app: App) -> Iterator[Denial]:
-    """A denial of each preset that an app claims and whose weights may not come from its source, or revision."""
-    if policy.get(*_SOURCES) is None and policy.get(*_REVISIONS) is None:
+    """A denial of each preset that an app claims and whose source, revision or licence its weights may not have."""
+    if all(policy.get(*key) is None for key in (_SOURCES, _REVISIONS, _LICENCES)):
         return
     for name, path in _claimed_names(app):
         model = inputs.models.get(name)
@@ -118,14 +120,39 @@ def _source_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None
 
 
 def _weight_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None) -> Iterator[Denial]:
-    """A denial of the source, and of the revision, of a model: at the claim where that is given, else in the model."""
+    """A denial of the source, the revision and the licence of a model: at the claim where that is given, else in the
+    model.
+    """
     yield from _source_denials(policy, model, claim)
+    yield from _licence_denials(policy, model, claim)
     if policy.get(*_REVISIONS) and (moving := _moving_weights(model)):
         field, what, hint = moving
         if claim:
             hint = f"copy the preset with llmaz presets vendor {model.name}, and {hint}"
         origin = claim or model.document.origin("spec", "source", *field)
         yield Denial("E806", origin, _REVISIONS, {"name": model.name, "what": what, "hint": hint})
+
+
+def _licence_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None) -> Iterator[Denial]:
+    """A denial of the licence of a model, and of a model that says none: its place, as for its source."""
+    allowed = name_globs(policy, *_LICENCES, folded=True)
+    if allowed is None:
+        return
+    shown, document = f"allowed: {quoted_globs(policy.get(*_LICENCES))}", model.document
+    if licence := text_at(model.spec, *_LICENCE):
+        if not allowed.fit(licence.casefold()):
+            words = {"what": f"the licence '{licence}' of '{model.name}'", "hint": shown}
+            yield Denial("E809", claim or document.origin("spec", *_LICENCE), _LICENCES, words)
+        return
+    hint = f"write it as facts.licence; {shown}"
+    if claim:
+        hint = f"copy the preset with llmaz presets vendor {model.name}, and {hint}"
+    place: Path = ("metadata", "name")
+    if "facts" in model.spec:
+        place = ("spec", *_LICENCE[: 2 if "licence" in model.spec["facts"] else 1])
+    yield Denial(
+        "E809", claim or document.origin(*place), _LICENCES, {"what": f"'{model.name}' says no licence", "hint": hint}
+    )
 
 
 def _moving_weights(model: OpenModel) -> tuple[Path, str, str] | None:

@@ -86,10 +86,12 @@ def restricts(policy: RenderPolicy, key: tuple[str, ...]) -> bool:
 
 
 @cache
-def name_globs(policy: RenderPolicy, *path: str | int) -> NameGlobs | None:
-    """The globs of names at a path of the policy; None without that key."""
+def name_globs(policy: RenderPolicy, *path: str | int, folded: bool = False) -> NameGlobs | None:
+    """The globs of names at a path of the policy; None without that key. `folded`: as `str.casefold` makes them."""
     values = _value(policy, path)
-    return NameGlobs(values) if values is not None else None
+    if values is None:
+        return None
+    return NameGlobs([text.casefold() for text in values] if folded else values)
 
 
 @cache

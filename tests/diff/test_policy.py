@@ -44,6 +44,28 @@ def test_a_change_that_loosens_the_policy_and_needs_it_is_denied(
     assert llmaz("render", "-o", "out").code == 0  # by the tree's own policy, and so is --check
 
 
+@pytest.mark.parametrize(("rule", "allowed", "denied", "what"), [
+    ("revisions: commits", f", revision: {'0a' * 20}}}}}", ", revision: main}}", "is loaded at revision 'main'"),
+    ("licences: [mit]", "}}\n  facts: {licence: MIT}", "}}\n  facts: {licence: other}", "the licence 'other' of"),
+])  # fmt: skip
+def test_weights_are_judged_by_the_base(
+    rule: str, allowed: str, denied: str, what: str, repository: Repository, llmaz: Llmaz
+) -> None:
+    """The licence and the revision of a model: a change cannot allow itself another one."""
+    (repository.folder / "mails.yaml").unlink()
+    repository.write(models=MODEL.replace("}}", allowed, 1))
+    start(repository, f"{HEAD}  weights: {{{rule}}}\n")
+    repository.write(chat=CHAT.replace("replicas: 2", "replicas: 3"))
+    assert llmaz("diff").code == 0
+    repository.write(models=MODEL.replace("}}", denied, 1))
+    (repository.folder / POLICY).write_text(f"{HEAD}  weights: {{}}\n", "utf-8")
+    done = llmaz("diff")
+    assert (done.code, done.out) == (2, "")
+    assert "denied by llmaz-policy.yaml:5 of " in done.err
+    assert what in done.err
+    assert "a change of the policy counts once it is merged" in done.err
+
+
 def test_a_change_that_loosens_the_policy_alone_passes_and_then_counts(repository: Repository, llmaz: Llmaz) -> None:
     start(repository, STRICT)
     start(repository, LOOSE)

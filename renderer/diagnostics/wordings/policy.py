@@ -53,6 +53,7 @@ POLICY: Final[dict[str, Wording]] = {
         "write maxSurge: 0 in workload.rollout of one of these, or lower its replicas",
     ),
     "E808": Wording("no flavor of RenderConfig or of a model is named '{name}'", "{hint}"),
+    "E809": Wording("denied by {rule}: {what}", "{hint}"),
     "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
     "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
     "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
