@@ -135,7 +135,7 @@ def _deployment(pool: PoolPlan, selector: Body) -> dict[str, object]:
     of the same pods.
     """
     container = {
-        "name": "epp",
+        "name": wellknown.PICKER_CONTAINER,
         "image": pool.image,
         "args": list(pool.args),
         "env": _ENV,

@@ -28,6 +28,7 @@ _COMMANDS = {  # command → module and function
     "init": "init.init",
     "render": "render.render",
     "validate": "render.validate",
+    "bom": "bom.bom",
     "check": "check.check",
     "completion": "completion.completion",
     "cutover": "cutover.cutover",

@@ -54,6 +54,7 @@ RANK_PORTS = ("http", *(f"http-{rank}" for rank in range(1, 8)))
 MODEL_HEADER = "x-ai-eg-model"  # in which the AI gateway puts the model of a request
 MODEL_PATHS = ("/v1", "/cohere", "/anthropic")  # below which the AI gateway serves models, by its own settings
 TENANT_HEADER = "x-tenant-id"  # in which the Gateway puts who calls, where RenderConfig names no other
+PICKER_CONTAINER = "epp"
 PICKER_COMPONENT = "endpoint-picker"
 POOL_GROUP = "inference.networking.k8s.io"
 ENVOY_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"  # of GatewayClasses that Envoy Gateway serves

@@ -112,7 +112,7 @@ def _source_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None
     allowed = name_globs(policy, *_SOURCES)
     if allowed is None:
         return
-    for field, address in _addresses(model):
+    for field, address in weight_addresses(model):
         if not allowed.fit(address) or ".." in address.split("/"):
             origin = claim or model.document.origin("spec", "source", *field)
             words = {"source": address, "name": model.name, "allowed": quoted_globs(allowed.globs)}
@@ -125,7 +125,7 @@ def _weight_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None
     """
     yield from _source_denials(policy, model, claim)
     yield from _licence_denials(policy, model, claim)
-    if policy.get(*_REVISIONS) and (moving := _moving_weights(model)):
+    if policy.get(*_REVISIONS) and (moving := moving_weights(model)):
         field, what, hint = moving
         if claim:
             hint = f"copy the preset with llmaz presets vendor {model.name}, and {hint}"
@@ -155,7 +155,7 @@ def _licence_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | Non
     )
 
 
-def _moving_weights(model: OpenModel) -> tuple[Path, str, str] | None:
+def moving_weights(model: OpenModel) -> tuple[Path, str, str] | None:
     """The field of a model that names no fixed state of its weights, what it names, and what to write; None where they
     are fixed, and where their source has no revisions.
     """
@@ -164,13 +164,18 @@ def _moving_weights(model: OpenModel) -> tuple[Path, str, str] | None:
     if uri.lower().startswith("oci://"):
         fixed = re.search(r"@sha256:[0-9a-f]{64}$", uri)
         return None if fixed else (("uri",), f"the tag of {uri}", "add the digest of the image: @sha256:…")
-    if uri or _COMMIT.fullmatch(revision := text_at(hub, "revision")):
+    if uri or is_commit(revision := text_at(hub, "revision")):
         return None
     what = f"revision '{revision}'" if revision else "the default branch"
     return (("modelHub", "revision" if revision else "modelID"), what, "write the commit as modelHub.revision")
 
 
-def _addresses(model: OpenModel) -> Iterator[tuple[tuple[str, ...], str]]:
+def is_commit(revision: str) -> bool:
+    """Whether a revision on a hub is the full hash of a commit."""
+    return bool(_COMMIT.fullmatch(revision))
+
+
+def weight_addresses(model: OpenModel) -> Iterator[tuple[tuple[str, ...], str]]:
     """The addresses of a model's weights, with the fields that say them: a uri, its scheme in small letters; of a hub
     `hf://` or `modelscope://` and the repository, where no uri says where its cache lies.
     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from renderer.resolve.apps.conflicts import name_conflicts, route_conflicts
 from renderer.resolve.apps.definitions import validate_item, validate_references
+from renderer.resolve.apps.fill_jobs import cache_plans
 from renderer.resolve.apps.item_plans import fit_verdicts, plan, referenced_objects, shared_needs
 from renderer.resolve.apps.judged_context import run_context
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
@@ -30,6 +31,7 @@ __all__ = [
     "accelerates",
     "adapter_metric_name",
     "app_placements",
+    "cache_plans",
     "claimed_names",
     "device_resource",
     "fit_verdicts",

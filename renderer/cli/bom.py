@@ -1,0 +1,53 @@
+"""llmaz bom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from renderer.cli.console import (
+    INVALID,
+    SET,
+    VERBOSE,
+    complete_files,
+    examples,
+    exit_with,
+    print_line,
+    render_options,
+    report,
+    report_failures,
+)
+from renderer.cli.standard_streams import write
+from renderer.diagnostics import counted
+
+
+@click.command(
+    short_help="Print a bill of materials: models, licences, images.",
+    epilog=examples("llmaz bom > bom.json", "llmaz bom --strict"),
+)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@SET
+@click.option("--env", default="", metavar="NAME", help="Only this environment of RenderConfig. [default: all]")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@VERBOSE
+def bom(paths: tuple[str, ...], **flags: Any) -> None:
+    """Print what the apps below PATHS are made of as CycloneDX 1.6 in JSON: models with source, revision, digest and
+    licence, the images of engines, loaders and sidecars, and what each app depends on.
+
+    The same input makes the same bytes. Problems of the input are printed as by validate; if there are errors, nothing
+    else is printed.
+    """
+    with report_failures():
+        from renderer.bom import bill_of_materials, summary, to_json
+
+        bill, problems = bill_of_materials(render_options(paths, flags))
+        failed = sum(problem.forbids(flags["strict"]) for problem in problems)
+        if not failed:
+            write(to_json(bill))
+    if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    print_line("text", summary(bill))
+    exit_with(0)
