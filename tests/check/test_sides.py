@@ -151,6 +151,33 @@ def test_keys_that_policies_and_gateways_ask() -> None:
     assert findings([external("{data: [{secretKey: tls.crt}]}"), gateway]) == ["W578 spec.data"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "key"),
+    [
+        ("gateway.envoyproxy.io/v1alpha1/SecurityPolicy", "{basicAuth: {users: {name: thing}}}", ".htpasswd"),
+        ("gateway.envoyproxy.io/v1alpha1/SecurityPolicy", "{oidc: {clientSecret: {name: thing}}}", "client-secret"),
+        ("gateway.envoyproxy.io/v1alpha1/SecurityPolicy", "{apiKeyAuth: {credentialRefs: [{name: thing}]}}", ""),
+        ("keda.sh/v1alpha1/TriggerAuthentication", "{secretTargetRef: [{name: thing, key: token}]}", "token"),
+    ],
+)
+def test_keys_that_others_ask(kind: str, spec: str, key: str) -> None:
+    version, _, name = kind.rpartition("/")
+    asking = thing(name, spec, version, "policy")
+    assert findings([external("{data: [{secretKey: any}]}"), asking]) == (["W578 spec.data"] if key else [])
+    assert findings([external(f"{{data: [{{secretKey: {key or 'any'}}}]}}"), asking]) == []
+
+
+def test_a_plain_secret_without_the_key_of_a_policy_is_told_at_the_policy() -> None:
+    plain = "{apiVersion: v1, kind: Secret, metadata: {name: thing, namespace: llm}, stringData: {any: a}}"
+    spec = "{basicAuth: {users: {name: thing}}}"
+    texts = [plain, thing("SecurityPolicy", spec, "gateway.envoyproxy.io/v1alpha1", "policy")]
+    assert findings(texts) == []
+    view = ObjectView([yaml.safe_load(text) for text in texts], ExternalObjects())
+    assert [finding.code for _, finding in validate_graph(view)] == ["E604"]
+    triggers = thing("TriggerAuthentication", "{secretTargetRef: [{name: thing, key: token}]}", "keda.sh/v1alpha1", "a")
+    assert findings([plain, triggers]) == ["W578 metadata.name"]
+
+
 def test_credentials_of_registries() -> None:
     pod = workload(pod="imagePullSecrets: [{name: thing}],")
     account = (

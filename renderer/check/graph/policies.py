@@ -289,9 +289,9 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
     the Gateway's.
     """
     spec = map_at(body, "spec")
-    for path, reference in _secret_references(spec):
+    for path, reference, secret_key in secret_references(spec):
         secret = named_place(reference, namespace)
-        yield from validate_secret(view, secret, (*path, "name"))
+        yield from validate_secret(view, secret, (*path, "name"), (secret_key,) if secret_key else ())
         yield from validate_grant(view, "SecurityPolicy", namespace, ("Secret", *secret), (*path, "namespace"))
     early = {key: spec[key] for key in EARLY_FILTERS if key in spec}
     if "mergeType" in spec:
@@ -322,13 +322,19 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
                     break
 
 
-def _secret_references(spec: Body) -> Iterator[tuple[Path, Body]]:
-    """The references to Secrets in a SecurityPolicy, with their paths."""
+def secret_references(spec: Body) -> Iterator[tuple[Path, Body, str]]:
+    """The references to Secrets in a SecurityPolicy, with their paths and the key that each must have, '' for any: by
+    Envoy Gateway 1.6, api/v1alpha1 (BasicAuthUsersSecretKey, OIDCClientSecretKey, OIDCClientIDKey).
+    """
     for i, credential in enumerate(maps_at(spec, "apiKeyAuth", "credentialRefs")):
-        yield ("spec", "apiKeyAuth", "credentialRefs", i), credential
-    for field, key in (("basicAuth", "users"), ("oidc", "clientSecret"), ("oidc", "clientIDRef")):
-        if reference := map_at(spec, field, key):
-            yield ("spec", field, key), reference
+        yield ("spec", "apiKeyAuth", "credentialRefs", i), credential, ""
+    for field, inner, key in (
+        ("basicAuth", "users", ".htpasswd"),
+        ("oidc", "clientSecret", "client-secret"),
+        ("oidc", "clientIDRef", "client-id"),
+    ):
+        if reference := map_at(spec, field, inner):
+            yield ("spec", field, inner), reference, key
 
 
 @reference_rules.about("BackendTrafficPolicy")
@@ -446,7 +452,7 @@ def api_keys(view: ObjectView) -> dict[Place, int | None]:
     key_bytes: dict[Place, int | None] = {}
     for place, policies in policies_by_gateway(view, "SecurityPolicy").items():
         for _, body in policies:
-            for path, reference in _secret_references(map_at(body, "spec")):
+            for path, reference, _ in secret_references(map_at(body, "spec")):
                 if "apiKeyAuth" in path:
                     secret_body = view.find("Secret", *named_place(reference, place[0]))
                     byte_count = key_bytes.get(place, 0)

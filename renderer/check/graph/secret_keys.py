@@ -10,7 +10,7 @@ from typing import NamedTuple
 from renderer.check.finding import Body
 from renderer.check.graph.pod_references import named_objects
 from renderer.check.graph.pods import KINDS, view_templates
-from renderer.check.graph.policies import credential_references
+from renderer.check.graph.policies import credential_references, secret_references
 from renderer.check.graph.rules import side_rules
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Finding, Path, quoted
@@ -31,6 +31,9 @@ _PLACES: Mapping[str, tuple[Path, Path]] = {
     _SECRET: (("data",), ("type",)),
 }
 
+_TRIGGERS = kind_in("keda.sh", "TriggerAuthentication")
+_POLICIES = {"BackendSecurityPolicy": credential_references, "SecurityPolicy": secret_references}
+
 
 class _Ask(NamedTuple):
     """What something asks of a Secret."""
@@ -39,8 +42,7 @@ class _Ask(NamedTuple):
     key: str = ""  # '' for the whole Secret
     optional: bool = False
     pulls: bool = False  # images, with its credentials
-    of_pod: bool = True
-    is_rendered: bool = False
+    at_reference: bool = False  # other rules tell there what a Secret lacks
 
 
 @side_rules.about(*MAKERS, _SECRET)
@@ -78,7 +80,7 @@ def _lacking(asks: Sequence[_Ask], keys: frozenset[str], secret_type: str, *, is
         key = _REGISTRY.get(secret_type, "") if ask.pulls else ask.key
         if not key or key in keys or (ask.optional and is_used):
             continue
-        if is_secret and (not ask.of_pod or ask.pulls or not (ask.optional or ask.is_rendered)):
+        if is_secret and (ask.at_reference or ask.pulls):
             continue
         yield ask
 
@@ -99,18 +101,25 @@ def _asks(view: ObjectView) -> dict[Place, list[_Ask]]:
                 for reference in named_objects(template.spec, template.path):
                     if reference.kind == _SECRET:
                         pulls = "imagePullSecrets" in reference.path
-                        ask = _Ask(who, reference.key, reference.optional, pulls, is_rendered=rendered)
+                        at_reference = not (rendered or reference.optional)
+                        ask = _Ask(who, reference.key, reference.optional, pulls, at_reference)
                         asks.setdefault((namespace, reference.name), []).append(ask)
         elif kind == _ACCOUNT:
             for entry in maps_at(body, "imagePullSecrets"):
                 asks.setdefault((namespace, text_at(entry, "name")), []).append(_Ask(who, pulls=True))
-        elif kind == "BackendSecurityPolicy":
-            for _, credential, key in credential_references(map_at(body, "spec")):
-                if key:
-                    asks.setdefault(named_place(credential, namespace), []).append(_Ask(who, key, of_pod=False))
-        elif kind == "Gateway":
-            for listener in maps_at(body, "spec", "listeners"):
-                for certificate in maps_at(listener, "tls", "certificateRefs"):
-                    pair = [_Ask(who, key, of_pod=False) for key in ("tls.crt", "tls.key")]
-                    asks.setdefault(named_place(certificate, namespace), []).extend(pair)
+        for named, key in _keys_of_policies(kind, map_at(body, "spec")):
+            ask = _Ask(who, key, at_reference=kind != _TRIGGERS)
+            asks.setdefault(named_place(named, namespace), []).append(ask)
     return asks
+
+
+def _keys_of_policies(kind: str, spec: Body) -> Iterator[tuple[Body, str]]:
+    """The references to Secrets in an object that runs no pods, each with a key."""
+    if kind in _POLICIES:
+        yield from ((reference, key) for _, reference, key in _POLICIES[kind](spec) if key)
+    elif kind == "Gateway":
+        for listener in maps_at(spec, "listeners"):
+            for certificate in maps_at(listener, "tls", "certificateRefs"):
+                yield from ((certificate, key) for key in ("tls.crt", "tls.key"))
+    elif kind == _TRIGGERS:
+        yield from ((reference, text_at(reference, "key")) for reference in maps_at(spec, "secretTargetRef"))
