@@ -24,6 +24,7 @@ from renderer.upgrade.wording import (
 
 _MANY = 6  # workloads of one default that are named
 _ROOM = 8_000  # characters of a section of the Markdown
+_END = 2_000  # characters for what says that there is more, and for letters that count twice
 
 
 def text(upgrade: EngineUpgrade) -> str:
@@ -92,8 +93,14 @@ def as_markdown(upgrade: EngineUpgrade) -> str:
     stays = [f"* {code(p.place)}: {code(_stays(p))}" for p in upgrade.left]
     parts += [_section("Versions", changed), _section("Left as they are", stays)]
     for i, environment in enumerate(upgrade.environments):
-        room = (MOST - sum(map(len, parts))) // (len(upgrade.environments) - i)
-        parts.append("\n" + markdown(environment.diff, environment.name, room))
+        room = MOST - _END - sum(map(len, parts))
+        shown = "\n" + markdown(environment.diff, environment.name, room // (len(upgrade.environments) - i))
+        if len(shown) > room:
+            parts.append(
+                "\nThe rest is not shown, since a pull request's text has an end: `llmaz upgrade` shows all.\n"
+            )
+            break
+        parts.append(shown)
     return "".join(parts)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests import inputs
 from tests.upgrade.test_places import answer, app, in_version, written
 
@@ -108,6 +110,19 @@ def test_texts_name_them(folder: Path, llmaz: Llmaz) -> None:
     markdown = llmaz("upgrade", "vllm=0.33.0", "--format", "markdown").out
     values = "<code>&#91;&#34;&#42;&#34;&#93;</code> → <code>&#91;&#93;</code>"
     assert f"**Defaults that moved**\n\n* `--allowed-origins` {values}: `llm/one, llm/two`\n" in markdown
+
+
+@pytest.mark.parametrize(("count", "is_whole"), [(3, True), (12, False)])
+def test_the_text_of_a_pull_request_has_an_end(count: int, is_whole: bool, folder: Path, llmaz: Llmaz) -> None:
+    names = [f"a{i:02d}-{'x' * 40}" for i in range(40)]
+    environments = ", ".join(f"e{i:02d}: {{}}" for i in range(count))
+    written(folder, llmaz=f"{inputs.CONFIG}\n  environments: {{{environments}}}\n")
+    written(folder, **{name: app(name, in_version("v0.26.0")) for name in names})
+    text = llmaz("upgrade", "vllm=0.33.0", "--format", "markdown").out
+    assert 40_000 < len(text) <= 65_536
+    end = "\nThe rest is not shown, since a pull request's text has an end: `llmaz upgrade` shows all.\n"
+    assert text.endswith(end) is not is_whole
+    assert (text.count("### llmaz `e") == count) is is_whole
 
 
 def test_names_in_markdown_are_code(folder: Path, llmaz: Llmaz) -> None:
