@@ -204,6 +204,18 @@ SERVICE = "{apiVersion: v1, kind: Service, metadata: {name: chat, namespace: llm
         ([policy("{podSelector: {}, policyTypes: [Egress]}"), workload()], []),  # nobody knows what it sends
         ([policy("{podSelector: {matchLabels: {app: web}}, policyTypes: [Egress]}"), FETCHES], []),
         ([policy("{podSelector: {}, policyTypes: [Egress], egress: [{}]}"), FETCHES], []),
+        # Without types, what has rules for a direction is about that as well.
+        ([policy("{podSelector: {}, egress: [{ports: [{port: 443}]}]}"), FETCHES], ["W577 spec.egress"]),
+        (
+            [policy("{podSelector: {}, policyTypes: [Egress], egress: [{ports: [{port: 443}]}]}"), FETCHES],
+            ["W577 spec.egress"],
+        ),
+        ([policy("{podSelector: {}, policyTypes: [Egress], egress: [{ports: [{port: dns}]}]}"), FETCHES], []),
+        (
+            [policy("{podSelector: {}, policyTypes: [Egress], egress: [{ports: [{port: 1, endPort: 99}]}]}"), FETCHES],
+            [],
+        ),
+        ([policy("{podSelector: {}, policyTypes: [Egress], egress: [{ports: [{port: 443}]}]}"), workload()], []),
         ([policy("{podSelector: {}}"), FETCHES], []),  # nothing comes in, and no Service leads there
         ([policy("{podSelector: {}}"), FETCHES, SERVICE], ["W577 spec.podSelector"]),
         ([policy("{podSelector: {}, ingress: [{}]}"), FETCHES, SERVICE], []),

@@ -153,7 +153,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "W577": Wording(
         "no NetworkPolicy lets the pods of {workload} {what}",
-        "write {field}: [{{}}], or allow that by a policy beside it",
+        "{hint}, or allow that by a policy beside it",
     ),
     "W578": Wording(
         "{who} asks the Secret '{name}' for {keys}, which this does not give it",
