@@ -429,3 +429,25 @@ def test_what_is_passed_through_is_judged_beside_what_is_rendered(
         ("spec.rules[0].backendRefs[0].name", "E577"),
         ("spec.rules[0].backendRefs[1].port", "E591"),
     ]
+
+
+def budget(name: str, selector: str) -> str:
+    return thing("PodDisruptionBudget", f"{{maxUnavailable: 1, selector: {selector}}}", "policy/v1", name)
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("{matchLabels: {app: chat}}", ["W576 spec.selector"]),
+        ("{}", ["W576 spec.selector"]),  # all pods of the namespace
+        ("{matchExpressions: [{key: app, operator: Exists}]}", ["W576 spec.selector"]),
+        ("{matchLabels: {app: web}}", []),
+        ("{matchExpressions: [{key: app, operator: NotIn, values: [chat]}]}", []),
+    ],
+)
+def test_budgets(selector: str, expected: list[str]) -> None:
+    own = budget("chat", "{matchLabels: {app: chat}}")
+    assert findings([own, budget("other", selector), workload()]) == expected
+    assert findings([budget("other", selector), own, workload()]) == expected  # at one of the two, whatever their order
+    rendered = own.replace("name: chat,", "name: zoo, labels: {app.kubernetes.io/managed-by: llmaz-renderer},")
+    assert findings([budget("other", selector), rendered, workload()]) == expected  # at the hand-written one

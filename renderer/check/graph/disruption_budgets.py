@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from renderer.check.finding import Body
 from renderer.check.graph.pods import WorkloadPods, pods_by_namespace, selected_pods
 from renderer.check.graph.rules import check_rules, side_rules
-from renderer.check.graph.view import ObjectView, Place
+from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding
 from renderer.kubernetes.disaggregated_sets import slice_count
 from renderer.kubernetes.json_values import map_at, number_at
@@ -56,25 +56,29 @@ def validate_second_budget(view: ObjectView, body: Body, namespace: str, name: s
 
     By Kubernetes 1.34, pkg/registry/core/pod/storage/eviction.go: an eviction with two budgets is answered with 500.
     """
-    pods = view.once("pods of budgets", _pods_of_budgets)
-    for other, selected in pods.items():
-        shared = next((pod for pod in pods.get((namespace, name), ()) if id(pod) in {*map(id, selected)}), None)
-        if other[0] != namespace or other[1] == name or shared is None:
-            continue
-        if is_rendered(body) or (other[1] > name and not is_rendered(view.objects[_BUDGET, *other])):
-            continue
-        yield Finding("W576", ("spec", "selector"), {"name": name, "other": other[1], "workload": shared.workload})
-        return
+    budgets = view.once("budgets of pods", _budgets_of_pods)
+    for pods in _selected(view, namespace, map_at(body, "spec")):
+        for other in budgets[id(pods)]:
+            is_later = name > other or is_rendered(view.objects[_BUDGET, namespace, other])
+            if other != name and is_later and not is_rendered(body):
+                words = {"name": name, "other": other, "workload": pods.workload}
+                yield Finding("W576", ("spec", "selector"), words)
+                return
 
 
-def _pods_of_budgets(view: ObjectView) -> dict[Place, list[WorkloadPods]]:
-    """By namespace and name of each budget, the pods that it selects."""
-    by_namespace = pods_by_namespace(view)
-    return {
-        (namespace, name): [
-            pods
-            for pods in by_namespace.get(namespace, ())
-            if "selector" in map_at(body, "spec") and selects(map_at(body, "spec", "selector"), pods.labels)
-        ]
-        for namespace, name, body in view.all(_BUDGET)
-    }
+def _selected(view: ObjectView, namespace: str, spec: Body) -> Sequence[WorkloadPods]:
+    """The pods that a budget is about."""
+    selector = map_at(spec, "selector")
+    if map_at(selector, "matchLabels"):
+        return selected_pods(view, namespace, selector)
+    pods = pods_by_namespace(view).get(namespace, ()) if "selector" in spec else ()
+    return [entry for entry in pods if selects(selector, entry.labels)]
+
+
+def _budgets_of_pods(view: ObjectView) -> dict[int, list[str]]:
+    """The names of the budgets of some pods, by the id of these, which the view keeps."""
+    budgets: dict[int, list[str]] = {}
+    for namespace, name, body in view.all(_BUDGET):
+        for pods in _selected(view, namespace, map_at(body, "spec")):
+            budgets.setdefault(id(pods), []).append(name)
+    return budgets

@@ -57,12 +57,14 @@ def _unselected(services: Sequence[tuple[str, Body]], selector: Body, words: dic
 @side_rules.about(_PODS)
 def validate_pod_monitor(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where none of the pods that are selected has the port."""
+    if is_rendered(body):
+        return
     selector = map_at(body, "spec", "selector")
     by_namespace = pods_by_namespace(view)
     pods = [pods for space in _namespaces(body, namespace) for pods in by_namespace.get(space, ())]
     selected = [entry for entry in pods if selects(selector, entry.labels)]
     ports = {as_text(port) for entry in selected for port in entry.ports}
-    if selected and not is_rendered(body):
+    if selected:
         words: dict[str, object] = {"kind": "PodMonitor", "name": name}
         where = f"the pods of {selected[0].workload}"
         yield from _unnamed_ports(body, "podMetricsEndpoints", ports, where, words)
