@@ -36,6 +36,7 @@ _TYPE_NAMES = {
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
 _MISSPELT: Final = 2  # letters by which a field is taken for one that is there too
+_DURATION: Final = "a duration such as 5m"
 _HINTED: Final = ("E301", "E303", "E304", "E306")  # about a field or a value that is something else elsewhere
 
 
@@ -362,6 +363,8 @@ def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> I
 def _wrong_type(error: Any, path: Path, instance: object) -> Finding:
     finding = type_finding(path, instance, error.validator_value)
     known_rules = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
+    if _is_duration(known_rules.get("pattern", "")):
+        known_rules.setdefault("x-means", _DURATION)
     return replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
 
 
@@ -485,7 +488,20 @@ def _given_fields(instance: object) -> str:
 def _pattern_meaning(error: Any) -> str:
     """The meaning of a pattern, in words where the schema has them."""
     schema = error.schema if "x-means" in error.schema else error.schema.get("propertyNames") or error.schema
-    return str(schema.get("x-means") or f"what matches {schema.get('pattern', '')}")
+    pattern = schema.get("pattern", "")
+    return str(schema.get("x-means") or (_DURATION if _is_duration(pattern) else f"what matches {pattern}"))
+
+
+@cache
+def _is_duration(pattern: str) -> bool:
+    """Whether a pattern is that of a duration, such as 5m, for which the schemas of CRDs have no words."""
+    if not {"h", "m", "s"} <= {*pattern}:
+        return False
+    try:
+        matches = patterns.compiled(pattern).search
+    except patterns.PatternError:
+        return False
+    return all(map(matches, (b"5m", b"1h", b"30s"))) and not any(map(matches, (b"5", b"m", b"5 m", b"x5m", b"five")))
 
 
 def _as_list(value: Any) -> list[str]:

@@ -24,7 +24,8 @@ _LONGEST: Final = 80  # characters of what a hint says to write
 _MOST: Final = 8  # values of which it is tried whether the object is valid with them
 _MOST_ITEMS: Final = 10  # of a list or map that is written in another form
 _PAIR: Final = r"\s*([\w./-]+)\s*[=:]\s*([^=,]*?)\s*"
-_SECONDS: Final = re.compile(r"[sS]econds?$|^Seconds |\bin seconds\b")
+# By their names or descriptions; the last are KEDA's.
+_SECONDS: Final = re.compile(r"[sS]econds?$|^Seconds |\bin seconds\b|^(?:pollingInterval|(?:c|initialC)ooldownPeriod)$")
 _GIBIBYTES: Final = re.compile(r"GiB$|\bin GiB\b")
 _MILLIONS: Final = ("Length", "Tokens")  # ends of fields in which `1m` is a million
 _HOST: Final = r"(?:[a-z][a-z0-9+.-]*://)?([^/:\s]+)(?::\d+)?(?:/\S*)?"

@@ -17,10 +17,12 @@ from renderer.check.kinds import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import component_versions
 from renderer.kubernetes.workloads import PodTemplate, joins_command, pod_templates
+from renderer.schema_validation import Hint
 from renderer.workers import process_count
 
 # The schema of a kind as input of `llmaz render`, with keys that are not fields of its CRD.
 _INPUT_SCHEMAS = {"output/llmaz.io/openmodel_v1alpha1": "input/openmodel"}
+_MOST_HINTS = 5  # findings of an object for which it is tried what would be valid in their place
 
 _COMMON_KINDS = (  # of nearly every app
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
@@ -70,11 +72,25 @@ def validate_object(
         too_new = None
     if not too_new and not schema_validation.is_valid(name, body):
         schema = _INPUT_SCHEMAS.get(name, name) if may_be_input else name
-        for finding in schema_validation.findings(schema, body):
+        for finding in schema_validation.findings(schema, body, _form_hints(schema, body)):
             yield replace(finding, words=schema_validation.message_words(finding, raw(finding.path)))
         return
     for rule in _rules(name):
         yield from rule(body)
+
+
+def _form_hints(schema: str, body: Body) -> Callable[[Finding], Hint | None]:
+    """What to write in place of a value of another form, for the first findings of an object that have no hint."""
+    left = iter(range(_MOST_HINTS))
+
+    def find(finding: Finding) -> Hint | None:
+        if finding.words.get("hint") or next(left, None) is None:
+            return None
+        from renderer import value_forms  # few runs need it
+
+        return value_forms.form_hint(schema, body, finding)
+
+    return find
 
 
 @cache

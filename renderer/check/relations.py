@@ -55,7 +55,7 @@ def validate_relations(
         elif kind == "Service" and body["apiVersion"] == "v1" and leaders:
             namespace, _, name = _key(body)
             if (namespace, name) in leaders:
-                yield i, Finding("E552", ("metadata", "name"), {"name": name})
+                yield i, Finding("E552", ("metadata", "name"), {"name": name, "hint": _other_name(bodies, i)})
             spec = as_map(body["spec"])
             selector = as_map(spec.get("selector"))
             leader_ports = leaders.get((namespace, selector.get(wellknown.GROUPS)))
@@ -64,6 +64,17 @@ def validate_relations(
             if leader_ports is not None and selector.get(wellknown.WORKER_INDEX) == "0":
                 yield from _validate_ports(i, spec, leader_ports)
     yield from shared_claims(bodies) if has_claims else ()
+
+
+def _other_name(bodies: Sequence[Body], i: int) -> str:
+    """What to call a Service that has the name of a LeaderWorkerSet."""
+    namespace, kind, name = _key(bodies[i])
+    taken = (body for body in bodies if _key(body) == (namespace, kind, f"{name}-lb"))
+    return (
+        f"call this one '{name}-lb'"
+        if next(taken, None) is None
+        else f"rename it, or leave it out: '{name}-lb' is there"
+    )
 
 
 def _leaders(

@@ -355,9 +355,10 @@ def _key_findings(
             yield "E477", {"key": place + key, "hint": _key_hint(names, group, key)}
             continue
         closed = None if f"{group}.{key}" in plugged or f"{group}.{key}" in open_keys else groups.get(f"{group}.{key}=")
-        is_number = isinstance(value, str) and value.isdigit()
-        if closed and closed.names and value not in closed and not is_number:
-            hint = _closed_hint(closed, str(value))
+        is_quoted = isinstance(value, str) and value.isdigit()  # the engine takes names and numbers, no such text
+        if closed and closed.names and (value not in closed or is_quoted):
+            is_number = is_quoted and value in closed
+            hint = f"write {value} without quotes around it" if is_number else _closed_hint(closed, str(value))
             yield "E478", {"key": place + key, "value": str(value), "hint": hint}
         yield from _key_findings(rules, groups, f"{group}.{key}", f"{place}{key}.", value, plugged)
 
@@ -545,7 +546,7 @@ def _pairs_hint(rules: OptionRules, option: Option, value: str) -> str:
     keys = {pair[1]: _json_value(pair[2]) for pair in pairs if pair}
     if len(keys) < len(pairs):
         owners = [name for name in names if value in getattr(groups.get(f"{option.name}.{name}="), "names", ())]
-        keys = {owners[0]: value} if len(owners) == 1 else {}
+        keys = {owners[0]: _json_value(value)} if len(owners) == 1 else {}
     if not keys or (names and not {*keys} <= {*names}):
         return ""
     text = json.dumps(keys)

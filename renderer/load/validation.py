@@ -250,7 +250,7 @@ class _Hints:
             return None if self._takes(finding, name) else self._known(finding)
         if sibling := self._sibling(finding):
             return Hint(meant_name(str(finding.words["word"]), sibling), (*finding.path[:-1], sibling))
-        place = _place_of(self.schema, word)
+        place = _place_of(self.schema, self.value, word)
         if place and (word not in _FIELDS_OF_MANY or _is_near(place, finding.path)):
             of_engine = f", of the container {RUNNER}" if ".containers[]." in place else ""
             moved = foreign_words.moved_hint(self.schema, self.value, finding, place)
@@ -288,14 +288,20 @@ def _is_near(place: str, path: Path) -> bool:
     return len(path) <= 2 or branch in path or place.count(".") == 1
 
 
-def _place_of(schema: str, word: str) -> str:
+def _place_of(schema: str, value: Any, word: str) -> str:
     """Where the spec of a kind has a field of this name, the highest place; '' where it has none, and for names that
-    belong to objects of every sort. Of lists of containers that of the engine's counts.
+    belong to objects of every sort. Of lists of containers that of the engine's counts, of other places that in a map
+    that the object has.
     """
     if word in _COMMON_FIELDS:
         return ""
     places = [place for place in _fields(schema).get(word, ()) if place.startswith("spec.")]
-    return min(places, key=lambda place: (place.count("."), *(part in place for part in _OTHER_CONTAINERS)), default="")
+
+    def rank(place: str) -> tuple[object, ...]:
+        is_new = value_at(value, *place.split(".")[:-1]) is None
+        return place.count("."), *(part in place for part in _OTHER_CONTAINERS), is_new
+
+    return min(places, key=rank, default="")
 
 
 @cache

@@ -614,6 +614,13 @@ def test_no_service_in_the_way_of_the_sets_own() -> None:
     mine = changed(BODIES[SERVICE], {"metadata.name": "chat", "spec.selector": {"app": "x"}})
     assert between({}, mine) == [(5, "E552", ("metadata", "name"))]
     assert between({}, changed(mine, {"metadata.namespace": "other"})) == []
+    other = changed(mine, {"metadata.namespace": "other"})
+    sets = [changed(body, {"metadata.namespace": "other"}) for body in BODIES if body["kind"] == "LeaderWorkerSet"]
+    hints = [
+        [finding.words["hint"] for _, finding in validate_relations(bodies) if finding.code == "E552"]
+        for bodies in ([*BODIES, mine], [*sets, other])
+    ]
+    assert hints == [["rename it, or leave it out: 'chat-lb' is there"], ["call this one 'chat-lb'"]]
 
 
 SET_NAME = "leaderworkerset.sigs.k8s.io/name"

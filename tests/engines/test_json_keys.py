@@ -34,6 +34,7 @@ PLANTED: list[tuple[str, str, Any, tuple[str, str, str] | None]] = [
     ("0.33.0", COMPILATION, {"cudagraph_mode": "piecwise"}, ("E478", "cudagraph_mode", "did you mean 'PIECEWISE'?")),
     ("0.33.0", COMPILATION, {"mode": 4}, ("E478", "mode", "'VLLM_COMPILE', 0, 1, 2 or 3")),
     ("0.33.0", COMPILATION, {"mode": "PIECEWISE"}, ("E478", "mode", "it accepts 'DYNAMO_TRACE_ONCE', 'NONE'")),
+    ("0.33.0", COMPILATION, {"mode": "9"}, ("E478", "mode", "it accepts 'DYNAMO_TRACE_ONCE', 'NONE'")),
     ("0.10.1", COMPILATION, {"cudagraph_mode": "FULL_DECODE"}, ("E478", "cudagraph_mode", "'FULL_DECODE_ONLY'?")),
     ("0.10.0", COMPILATION, {"cudagraph_mode": "FULL_DECODE"}, None),
     ("0.33.0", "--attention-config", {"backend": "Flash_Attn"}, None),
@@ -90,6 +91,17 @@ def test_planted(version: str, option: str, content: Any, expected: tuple[str, s
             code, key, hint = findings[0]
             assert (code, key) == expected[:2]
             assert expected[2] in hint
+
+
+@pytest.mark.parametrize(("option", "key"), [(COMPILATION, "mode"), ("--attention-config", "flash_attn_version")])
+def test_a_number_in_quotes(option: str, key: str) -> None:
+    """JSON has a text there, which is none of the names; as a key of its own the word is a number."""
+    assert told("0.33.0", [option, json.dumps({key: "3"})]) == [("E478", key, "write 3 without quotes around it")]
+    assert told("0.33.0", [f"{option}.{key}", "3"]) == told("0.33.0", [option, json.dumps({key: 3})]) == []
+
+
+def test_a_level_in_place_of_json_is_a_number_in_the_hint() -> None:
+    assert told("0.33.0", [COMPILATION, "3"]) == [("E441", "None", "write '{\"mode\": 3}'")]
 
 
 def _text(value: Any) -> str:

@@ -473,3 +473,28 @@ def test_environments_of_a_commit(folder: Path) -> None:
     file_system = commit_tree(str(folder), commit)
     assert load.rendered_environments(RenderOptions(file_system=file_system)) == ("dev", "prod", "staging")
     assert render(RenderOptions(texts=True, file_system=file_system)).texts == there.texts
+
+
+@pytest.mark.parametrize(
+    ("claim", "hint"),
+    [
+        ("modelClaim: {modelName: qwen3-8b}", "write modelClaim: {inferenceFlavors: …}"),
+        ("modelClaims: {models: [{name: qwen3-8b}]}", "write modelClaims: {inferenceFlavors: …}"),
+    ],
+)
+def test_a_misplaced_field_of_a_patch_belongs_to_the_map_that_is_there(
+    claim: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("llmaz.yaml").write_text(
+        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec:\n"
+        "  environments: {dev: {playgrounds: {chat: {inferenceFlavors: [nvidia-gpu]}}}}\n",
+        "utf-8",
+    )
+    Path("chat.yaml").write_text(
+        f"apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\nmetadata: {{name: chat}}\nspec: {{{claim}}}\n",
+        "utf-8",
+    )
+    error = llmaz("validate").err
+    assert "[E301]" in error
+    assert f"    hint: {hint}\n" in error

@@ -14,7 +14,7 @@ from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
 from renderer.kubernetes.json_values import as_text, map_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
-from renderer.kubernetes.workloads import CONTROLLER_LABELS, made_pods, replicas, selects
+from renderer.kubernetes.workloads import CONTROLLER_LABELS, WORKLOADS, api_version, made_pods, replicas, selects
 
 _REVISED = "after the next change of a pod template it has another value"
 
@@ -103,7 +103,17 @@ def validate_scale_target(view: ObjectView, kind: str, namespace: str, name: str
         what = f"'{name}' for long: the DisaggregatedSet '{owner}' gives it another name at the next change"
         yield _no_target((*path, "name"), what, f"{owner}-<role>")
     elif kind != disaggregated_sets.ROLE_SCALER or not _may_be_made(view, namespace, name):
-        yield view.missing(kind, namespace, name, (*path, "name"))
+        yield view.missing(kind, namespace, name, (*path, "name"), _other_kind_hint(view, namespace, name))
+
+
+def _other_kind_hint(view: ObjectView, namespace: str, name: str) -> str:
+    """The workload of that name which the target may mean, such as the LeaderWorkerSet in place of a chart's
+    Deployment; '' where there is none.
+    """
+    for (group, kind), workload in WORKLOADS.items():
+        if workload.is_scalable and view.find(kind, namespace, name):
+            return f"there is a {kind} '{name}': write apiVersion: {api_version((group, kind))} and kind: {kind}"
+    return ""
 
 
 def validate_whole_target(name: str) -> Iterator[Finding]:

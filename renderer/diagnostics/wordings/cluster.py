@@ -219,7 +219,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "leave {resource} out of controlledResources, or scale on another metric",
     ),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
-    "E552": Wording("LWS itself creates a Service called '{name}'", "call this one '{name}-lb'"),
+    "E552": Wording("LWS itself creates a Service called '{name}'", "{hint}"),
     "E553": Wording(
         "the leader's containers do not listen on {port}, only on {ports}",
         "set targetPort to one of these",

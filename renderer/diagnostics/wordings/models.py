@@ -66,7 +66,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E222": Wording("modelName is missing or empty", "name an OpenModel"),
     "W222": Wording(
         "nothing passes the draft model to the engine: its path is in no argument, variable or file",
-        "use a config that does, such as speculative-decoding, or leave the draft out",
+        "{hint}",
     ),
     "E223": Wording("no model is listed", "name at least the main model under models"),
     "E224": Wording("no model has the role main", "give one model role: main"),

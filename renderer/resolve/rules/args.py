@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, make_diagnostic, meant_name, rule
+from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, listed, make_diagnostic, meant_name, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.given_options import (
     GivenNumber,
@@ -24,12 +24,12 @@ from renderer.engines.longer_context import beyond_context
 from renderer.engines.option_lists import completed_tag, list_path
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at, texts_at
-from renderer.resolve.engine.backend_runtime import Engine, model_settings
+from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.model_cache import FLOATING_REVISIONS
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_process import EngineProcess
-from renderer.resolve.workload.engine_run import BACKEND
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.text import patterns
 
@@ -371,7 +371,36 @@ def unopened_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
         setup = planned.setup
         texts = (*planned.shell_command, *command.args, *command.env, *setup.config.values(), *setup.steps)
         if not any(str(path) in str(text) for text in texts):
-            yield make_diagnostic("W222", planned.app.origin(*claim.models[1].path))
+            yield make_diagnostic(
+                "W222", planned.app.origin(*claim.models[1].path), hint=_draft_hint(command, str(path))
+            )
+
+
+def _draft_hint(command: EngineProcess, path: str) -> str:
+    """How the draft model's path gets into the arguments: by a config that names it, and no option of the user's that
+    takes the place of the config's.
+    """
+    run = command.run
+    for config in (run.config, *run.engine.configs.values()):
+        if options := _options_with_draft(config, run, path):
+            replacing = sorted(name for name in command.user_options if name.partition(".")[0] in options)
+            steps = [f"use the config '{config.spec['name']}'"] if config is not run.config else []
+            if replacing:
+                steps.append(
+                    f"leave {listed(replacing)} out of the arguments, in place of which the config has its own"
+                )
+            return f"{' and '.join(steps)}, or leave the draft out" if steps else "leave the draft out"
+    return "leave the draft out"
+
+
+def _options_with_draft(config: RecommendedConfig, run: EngineRun, path: str) -> set[str]:
+    """The options of a config, without their keys, whose values name the draft model."""
+    option, options = "", set()
+    for arg in config.layer(run.words).args:
+        option = run.engine.style.name(arg).partition(".")[0] if arg[:1] == "-" else option
+        if path in arg:
+            options.add(option)
+    return options
 
 
 def _may_name_draft(planned: PlannedPod) -> object:
