@@ -18,6 +18,7 @@ Of one version, printed:
     CACHE/env/bin/python scripts/make_options.py vllm CACHE/vllm/0.8.5
     python3 scripts/make_options.py help ENGINE VERSION help.txt      # what its --help prints (argparse, clap)
     python3 scripts/make_options.py tensorrt-llm VERSION serve.py     # the source of trtllm-serve (click decorators)
+    python3 scripts/make_options.py tgi VERSION main.rs               # the source of its launcher (clap's struct Args)
 
 Each line is `--name[,alias…] ARITY [TYPE] [repeat] [since..until]`: the first long name, the other spellings of the
 same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any number),
@@ -562,6 +563,53 @@ def click_choices(value_type: ast.expr | None) -> tuple[str, ...]:
     return (*ast.literal_eval(names), *(f"~{alias}" for part in aliases for alias in ast.literal_eval(part)))
 
 
+# What the processes that the launcher starts refuse, and a limit with which every request is: launcher/src/main.rs, and
+# torch's set_per_process_memory_fraction in server/text_generation_server/utils/dist.py.
+CLAP_BOUNDS = {
+    "--cuda-memory-fraction": ">=0<=1",
+    "--max-concurrent-requests": ">0",
+    "--validation-workers": ">0",
+}
+RUST_TYPES = {"f32": "float", "u16": "int>=0<=65535", "u32": "int>=0", "u64": "int>=0", "usize": "int>=0"}
+# An entry of a struct or an enum: what its `#[clap(…)]` says, its name, and its type.
+_CLAP_ENTRY = re.compile(
+    r"^    (?:#\[clap\((?P<says>.*)\)\]\n    )?(?P<name>\w+)(?:: (?P<type>[\w<>]+))?,$", re.MULTILINE
+)
+
+
+def clap_options(source: str) -> Iterator[Option]:
+    """From the fields of `struct Args`; clap adds --help and --version. A letter of two options is the first one's."""
+    text = re.sub(r"^ *///?.*\n", "", Path(source).read_text("utf-8"), flags=re.MULTILINE)
+    bodies = {
+        match[1]: match[2]
+        for match in re.finditer(r"(?:struct|enum) (\w+) \{\n(.*?)^\}", text, re.DOTALL | re.MULTILINE)
+    }
+    letters: set[str] = set()
+    for entry in _CLAP_ENTRY.finditer(bodies["Args"]):
+        name, kind = f"--{entry['name'].replace('_', '-')}", entry["type"].removeprefix("Option<").rstrip(">")
+        letter = f"-{entry['name'][0]}"
+        is_short = "short" in re.split(r", ?", entry["says"]) and letter not in letters
+        letters |= {letter} if is_short else set()
+        names = (name, letter) if is_short else (name,)
+        if entry["type"] == "bool":
+            yield Option(names, "0")
+            continue
+        choices = ("true", "false") if kind == "bool" else clap_choices(bodies.get(kind, ""))
+        number = RUST_TYPES.get(kind, "")
+        bounds = CLAP_BOUNDS.get(name, "")
+        yield Option(names, "1", False, choices, re.split("[<>]", number)[0] + bounds if bounds else number)
+    yield from (Option(names, "0") for names in (("--help", "-h"), ("--version", "-V")))
+
+
+def clap_choices(body: str) -> tuple[str, ...]:
+    """The values of an enum: the names of its variants in kebab case, or those that they are given."""
+    values = []
+    for entry in _CLAP_ENTRY.finditer(body):
+        named = re.search(r'name = "([^"]+)"', entry["says"] or "")
+        values.append(named[1] if named else re.sub(r"(?<=.)(?=[A-Z])", "-", entry["name"]).lower())
+    return tuple(values)
+
+
 # --- releases ---------------------------------------------------------------------------------------------------------
 
 # Builds of llama.cpp that no package has, between two that have the same options.
@@ -708,6 +756,8 @@ def main(engine: str, *words: str) -> str:
     version, path = words
     if engine == "tensorrt-llm":
         return written(f"tensorrt-llm {version}, from the source of trtllm-serve.", option_lines(click_options(path)))
+    if engine == "tgi":
+        return written(f"tgi {version}, from the source of its launcher; never run.", option_lines(clap_options(path)))
     raise SystemExit(__doc__)
 
 

@@ -69,10 +69,10 @@ def validate_relations(
 def _other_name(bodies: Sequence[Body], i: int) -> str:
     """What to call a Service that has the name of a LeaderWorkerSet."""
     namespace, kind, name = _key(bodies[i])
-    taken = (body for body in bodies if _key(body) == (namespace, kind, f"{name}-lb"))
+    others = (body for body in bodies if _key(body) == (namespace, kind, f"{name}-lb"))
     return (
         f"call this one '{name}-lb'"
-        if next(taken, None) is None
+        if next(others, None) is None
         else f"rename it, or leave it out: '{name}-lb' is there"
     )
 

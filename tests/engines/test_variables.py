@@ -121,6 +121,11 @@ PLANTED = [
     ("sglang", "0.5.2", "SGLANG_USE_MODELSCOP", "", ""),
     ("ollama", "0.32.15", "OLLAMA_NUM_PARALEL", "W476", "did you mean 'OLLAMA_NUM_PARALLEL'?"),
     ("ollama", "0.11.0", "OLLAMA_NUM_PARALEL", "", ""),
+    ("ollama", "0.32.15", "OLLAMA_NUM_CTX", "W476", "did you mean 'OLLAMA_CONTEXT_LENGTH'?"),
+    ("vllm", "0.33.0", "VLLM_MAX_MODEL_LEN", "W476", "write the option --max-model-len among the arguments"),
+    ("vllm", "0.33.0", "VLLM_GPU_MEMORY_UTILIZATION", "W476", "write the option --gpu-memory-utilization among"),
+    ("sglang", "0.5.23", "SGLANG_CONTEXT_LENGTH", "W476", "write the option --context-length among the arguments"),
+    ("vllm", "0.33.0", "VLLM_OF_OUR_PLUGIN", "", ""),
 ]
 
 

@@ -11,13 +11,16 @@ from renderer.engines.running_engine import RunningEngine
 from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 from renderer.preset_tables import preset_table
-from renderer.text.number_forms import read_number
+from renderer.text.number_forms import duration, read_number
 from renderer.text.suggestions import closest
 
 _NEAR, _NEAR_CHOICE = 0.75, 0.8  # how similar a key, and a word, has to be that is proposed
 _MOST_CHOICES = 8  # in a hint
 _NUMBER = re.compile(r"\s*[+-]?\d")
 _WHOLE = re.compile(r"\s*[+-]?\d+(_\d+)*\s*")
+_DURATION = re.compile(
+    r"[-+]?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
+)  # of Go, or a number of seconds
 _YES = frozenset(("true", "yes", "on", "y", "t", "enable", "enabled"))
 _NO = frozenset(("false", "no", "off", "n", "f", "disable", "disabled", "none", ""))
 _PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin")  # where images usually have their programs
@@ -75,6 +78,10 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         hint = meant_name(value, right) if right else listed
         effect = "ends" if form == "choice" else "takes its default"
         yield f"{reader} does not know '{value}' there, and {effect}", hint
+    elif form == "duration or default" and not _DURATION.fullmatch(value.strip(" \"'")):
+        meant = duration(value)
+        hint = ReplacingHint(f"write '{meant}'", value, meant) if meant else "write a duration, such as '5m'"
+        yield f"{reader} reads a duration there, and takes its default for '{value}'", hint
     elif form == "address" and "://" not in value:
         yield (
             f"{reader} needs http:// or https:// there, and downloads nothing",

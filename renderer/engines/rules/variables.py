@@ -41,8 +41,20 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
         elif name in known.later:
             hint = f"it was added {known.later[name]}: use that version or a newer one, or leave it out"
             yield make_diagnostic("W476", origin, hint=hint, **words)
-        elif (near := closest(name, sorted(known.names), _NEAR)) and _DIGITS.findall(near) == _DIGITS.findall(name):
-            yield make_diagnostic("W476", origin, hint=meant_name(name, near), **words)
+        elif hint := _meant(line, known, name):
+            yield make_diagnostic("W476", origin, hint=hint, **words)
+
+
+def _meant(line: EngineLine, known: NameList, name: str) -> str:
+    """What is meant by a variable that no version reads: another one, or an option; '' where nobody can tell."""
+    if (instead := known.replaced.get(name, "")) in known.names:
+        return meant_name(name, instead)
+    near = closest(name, sorted(known.names), _NEAR)
+    if near and _DIGITS.findall(near) == _DIGITS.findall(name):
+        return meant_name(name, near)
+    option = f"--{name.removeprefix(line.engine.names.prefix).lower().replace('_', '-')}"
+    is_option = line.option_rules is not None and option in line.option_rules.option_list.options
+    return f"write the option {option} among the arguments" if is_option else ""
 
 
 def _replacement(running: RunningEngine, known: NameList, name: str, value: str) -> str:
