@@ -363,7 +363,7 @@ def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> I
 def _wrong_type(error: Any, path: Path, instance: object) -> Finding:
     finding = type_finding(path, instance, error.validator_value)
     known_rules = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
-    if _is_duration(known_rules.get("pattern", "")):
+    if is_duration(known_rules.get("pattern", "")):
         known_rules.setdefault("x-means", _DURATION)
     return replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
 
@@ -489,11 +489,11 @@ def _pattern_meaning(error: Any) -> str:
     """The meaning of a pattern, in words where the schema has them."""
     schema = error.schema if "x-means" in error.schema else error.schema.get("propertyNames") or error.schema
     pattern = schema.get("pattern", "")
-    return str(schema.get("x-means") or (_DURATION if _is_duration(pattern) else f"what matches {pattern}"))
+    return str(schema.get("x-means") or (_DURATION if is_duration(pattern) else f"what matches {pattern}"))
 
 
 @cache
-def _is_duration(pattern: str) -> bool:
+def is_duration(pattern: str) -> bool:
     """Whether a pattern is that of a duration, such as 5m, for which the schemas of CRDs have no words."""
     if not {"h", "m", "s"} <= {*pattern}:
         return False

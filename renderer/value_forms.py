@@ -137,7 +137,8 @@ def _texts(node: Mapping[str, Any], written: Any) -> Iterator[str]:
     if isinstance(written, list) and len(written) == 1 and isinstance(written[0], str):
         yield written[0]
     means = str(node.get("x-means", ""))
-    if means.startswith("a duration"):
+    is_foreign = not means and schema_validation.is_duration(str(node.get("pattern", "")))  # 5 is 5 of any unit there
+    if means.startswith("a duration") or (is_foreign and not str(written).strip().isdigit()):
         yield number_forms.duration(written)
     if means.startswith("a URL") and isinstance(written, str) and "://" not in written:
         yield f"http://{written.strip()}"

@@ -38,7 +38,7 @@ FORMS: list[tuple[dict[str, Any], str, Any, str]] = [
     (SCALED, "spec.maxReplicaCount", "4", "write 4 without quotes"),
     (RULE, "spec.groups.0.rules.0.for", 5, "write a duration such as 5m"),
     (RULE, "spec.groups.0.rules.0.for", "5", "write a duration such as 5m"),
-    (RULE, "spec.groups.0.rules.0.for", "5 minutes", "write a duration such as 5m"),
+    (RULE, "spec.groups.0.rules.0.for", "5 minutes", "write for: 5m"),
     (POD, "spec.terminationGracePeriodSeconds", "2m", "write terminationGracePeriodSeconds: 120"),
     (POD, "spec.hostIPC", "true", "write hostIPC: true"),
 ]
