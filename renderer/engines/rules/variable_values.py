@@ -79,8 +79,8 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         effect = "ends" if form == "choice" else "takes its default"
         yield f"{reader} does not know '{value}' there, and {effect}", hint
     elif form == "duration or default" and not _DURATION.fullmatch(value.strip(" \"'")):
-        meant = duration(value)
-        hint = ReplacingHint(f"write '{meant}'", value, meant) if meant else "write a duration, such as '5m'"
+        right = duration(value)
+        hint = ReplacingHint(f"write '{right}'", value, right) if right else "write a duration, such as '5m'"
         yield f"{reader} reads a duration there, and takes its default for '{value}'", hint
     elif form == "address" and "://" not in value:
         yield (
