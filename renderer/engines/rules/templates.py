@@ -45,8 +45,8 @@ def names_for_templates(running: RunningEngine) -> Iterator[Diagnostic]:
             is_path = "/" in value or "." in value
             if not value or value in texts_at(row, "names") or any(mark in value for mark in (*_MARKS, "$(")):
                 continue
-            if is_path and "file" not in row:
-                continue  # whether a file is there is asked elsewhere
+            if value.startswith("-") or (is_path and "file" not in row):
+                continue  # an option in place of a value, and whether a file is there, are told elsewhere
             hint = f"write {text_at(row, 'file')} {value}" if is_path else text_at(row, "hint")
             words = {"option": name, "value": value, "engine": engine, "effect": text_at(row, "effect")}
             yield make_diagnostic("E830", origin, hint=hint, **words)
