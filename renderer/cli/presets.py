@@ -266,7 +266,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
     short_help="Learn the options of a newer version from its help.",
     epilog=examples(
         'llmaz presets learn "$BACKEND" "$VERSION" help.txt',
-        'docker run "$IMAGE" --help | llmaz presets learn "$BACKEND" "$VERSION" -',
+        'llmaz presets learn "$BACKEND" "$VERSION" - --force <help.txt',
     ),
 )
 @click.argument("engine", shell_complete=complete_words(_backends))

@@ -18,6 +18,7 @@ import pytest
 from renderer.cli.commands import cli
 from scripts import make_man
 from tests.diff.repository import Repository
+from tests.engine_helps import help_of
 from tests.paths import ROOT, TESTS
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def prepare(name: str, folder: Path) -> None:
         shutil.copytree(TESTS / "data" / "nodepools" / "fleet" / "input", folder, dirs_exist_ok=True)
     if name == "llmaz kustomize":
         shutil.copytree(TESTS / "data" / "kustomize" / "lists" / "transformer", folder, dirs_exist_ok=True)
+    if name == "llmaz presets learn":
+        (folder / "help.txt").write_text(help_of("vllm"), "utf-8")
     (folder / "running.yaml").write_text(DEPLOYMENT)
 
 
@@ -137,7 +140,7 @@ def test_an_example_runs(
         code, text = done.code, done.out + done.err
     else:
         script = f'llmaz() {{ "{sys.executable}" -m renderer "$@"; }}\n{line}\n'
-        variables = {"BACKEND": "vllm", "MODEL": "qwen3-8b", "PYTHONPATH": str(ROOT)}
+        variables = {"BACKEND": "vllm", "VERSION": "v9.0.0", "MODEL": "qwen3-8b", "PYTHONPATH": str(ROOT)}
         run = subprocess.run(
             ["bash", "-ec", script], env={**os.environ, **variables}, capture_output=True, text=True, check=False
         )
