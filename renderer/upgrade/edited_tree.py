@@ -27,7 +27,7 @@ class EditedTree:
         self._options: Final = options
         self._names: Final = names  # of the environments
         self._parsed: Final[dict[_Key, ParsedFile]] = {}
-        self.paths: Final = set[str]()  # of the files that were read, once links are followed
+        self.paths: Final = set[str]()  # of the files below PATHS and of RenderConfig, once links are followed
 
     def render(
         self, contents: Mapping[str, bytes], select: pipeline.Selector = pipeline.select_all
@@ -42,7 +42,7 @@ class EditedTree:
         """As `load.inputs`."""
         config = contents.get(os.path.realpath(scope.config_path)) if scope.config_path else None
         files = load.scoped_files(scope)
-        self.paths.update(os.path.realpath(file.path) for file, _ in files)
+        self.paths.update(os.path.realpath(file.path) for file, outside in files if not outside)
         self.paths.update([os.path.realpath(scope.config_path)] if scope.config_path else ())
         keys: list[_Key] = [
             (scope.options.env, config, file.path, outside, contents.get(os.path.realpath(file.path)))

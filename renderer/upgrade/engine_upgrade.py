@@ -98,7 +98,8 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
         edit
         for problem in breaks
         for edit in problem.edits
-        if problem.file not in broken and os.path.realpath(edit.file) in tree.paths  # no preset is written
+        if problem.file not in broken
+        and os.path.realpath(edit.file) in tree.paths  # no preset, nothing outside of PATHS
     )
     while edits:
         files = {edit.file for edit in edits}

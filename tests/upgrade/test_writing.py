@@ -143,3 +143,24 @@ def test_wrong_use(words: tuple[str, ...], folder: Path, llmaz: Llmaz) -> None:
     written(folder, chat=OLD)
     assert llmaz("upgrade", *words).code == 2
     assert (folder / "chat.yaml").read_text() == OLD
+
+
+@pytest.mark.parametrize(("paths", "is_written"), [((), True), (("apps",), False)])
+def test_nothing_outside_of_paths_is_written(
+    paths: tuple[str, ...], is_written: bool, folder: Path, llmaz: Llmaz
+) -> None:
+    """The model of an app below PATHS has an option that ended: other apps, which are not rendered, have that too."""
+
+    def model(option: str) -> str:
+        engines = f"  engines: {{vllm: {{args: [{option}=auto]}}}}\n"
+        return inputs.gpu_model("own") + engines
+
+    old, new = "--guided-decoding-backend", "--structured-outputs-config.backend"
+    (folder / "apps").mkdir()
+    written(folder, llmaz=f"{inputs.CONFIG}\n  namespace: llm\n", models=model(old))
+    written(folder / "apps", chat=app("chat", in_version("v0.10.0"), "own"))
+    done = llmaz("upgrade", "vllm=0.33.0", *paths, "--write")
+    assert (folder / "apps" / "chat.yaml").read_text() == app("chat", in_version("v0.33.0"), "own")
+    assert (folder / "models.yaml").read_text() == model(new if is_written else old)
+    assert ("[E431]" in done.err) is not is_written
+    assert done.code == (0 if is_written else 1)
