@@ -23,13 +23,13 @@ _Component = dict[str, object]
 def to_json(bill: Bill) -> str:
     """The bill: each model, image and app as a component, and what each app depends on."""
     apps = {_app_ref(app): app for app in bill.apps}
-    models, images = {_model_ref(model): model for model in bill.models}, dict[str, list[BilledImage]]()
+    models, images = _model_refs(bill.models), dict[str, list[BilledImage]]()
     for image in bill.images:
         images.setdefault(_image_ref(image), []).append(image)
     components = {ref: _app_component(ref, app) for ref, app in apps.items()}
-    components |= {ref: _model_component(ref, model) for ref, model in models.items()}
+    components |= {ref: _model_component(ref, model) for model, ref in models.items()}
     components |= {ref: _image_component(ref, entries) for ref, entries in images.items()}
-    depends = {ref: {*map(_model_ref, app.models), *map(_image_ref, app.images)} for ref, app in apps.items()}
+    depends = {ref: {*map(models.__getitem__, app.models), *map(_image_ref, app.images)} for ref, app in apps.items()}
     depends[_TREE] = {*apps}
     document = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -51,9 +51,19 @@ def _app_ref(app: BilledApp) -> str:
     return "app:" + "/".join(filter(None, (app.environment, app.namespace, app.kind, app.name)))
 
 
-def _model_ref(model: BilledModel) -> str:
-    version = _model_version(model)
-    return f"model:{model.name}{f'@{version}' if version else ''}"
+def _model_refs(models: Iterable[BilledModel]) -> dict[BilledModel, str]:
+    """The reference of each model: name and version. Where environments change something else of it, the others get a
+    number.
+    """
+    refs: dict[str, BilledModel] = {}
+    for model in sorted(models):
+        version, number = _model_version(model), 1
+        ref = first = f"model:{model.name}{f'@{version}' if version else ''}"
+        while ref in refs:
+            number += 1
+            ref = f"{first}#{number}"
+        refs[ref] = model
+    return {model: ref for ref, model in refs.items()}
 
 
 def _image_ref(image: BilledImage) -> str:

@@ -23,7 +23,7 @@ _IMAGE_SCHEME = "oci://"
 _PAGES = {"Huggingface": "https://huggingface.co/", "ModelScope": "https://modelscope.cn/models/"}  # of models
 
 
-class BilledModel(Struct, frozen=True):
+class BilledModel(Struct, frozen=True, order=True):
     """A model, with what its OpenModel says of it."""
 
     name: str

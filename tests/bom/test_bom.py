@@ -36,7 +36,7 @@ APPS = {
         IMAGE, VLLM, "image:ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.11.0",
         "image:ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.11.0",
     },
-    "app:prod/llm/Playground/chat": {BLUE, "model:blue-draft@main", PINNED, GUARD, LOADER},
+    "app:prod/llm/Playground/chat": {BLUE, "model:blue-draft@main#2", PINNED, GUARD, LOADER},
     "app:prod/llm/Playground/law": LAW,
     "app:prod/llm/Playground/router": {
         "model:green", "model:claimed", LOADER, f"{MIRROR}/ggml-org/llama.cpp:server-b11434",
@@ -53,7 +53,8 @@ APPS = {
 HOSTILE = "</script><script>alert(1)</script>\n=cmd()\u202e ##[error]mit\x00"
 LICENCES: dict[str, list[dict[str, dict[str, str]]] | None] = {
     BLUE: [{"license": {"id": "Apache-2.0"}}],
-    "model:blue-draft@main": [{"license": {"name": "other"}}],
+    "model:blue-draft@main": [{"license": {"id": "MIT"}}],  # in staging
+    "model:blue-draft@main#2": [{"license": {"name": "other"}}],
     "model:blue-law": [{"license": {"name": HOSTILE}}],
     "model:claimed": [{"license": {"name": "gemma"}}],
     IMAGE: [{"license": {"id": "MIT"}}],
@@ -167,7 +168,7 @@ def test_two_runs_are_the_same(llmaz: Llmaz, tmp_path: Path, monkeypatch: pytest
     assert llmaz("bom").out == first.out
     Path("models.yaml").rename("a.yaml")
     assert llmaz("bom").out == first.out
-    assert first.err == "11 apps, 10 models, 14 images; 4 models without a licence, 4 models on a branch or tag\n"
+    assert first.err == "11 apps, 11 models, 14 images; 4 models without a licence, 5 models on a branch or tag\n"
 
 
 @pytest.mark.usefixtures("tree")
