@@ -179,3 +179,17 @@ def test_files_that_are_no_such_lists(tmp_path: Path, name: str, text: str, what
     assert files.learnt() == {}
     assert [*files.unread()] == [name]
     assert files.unread()[name].startswith(what)
+
+
+def test_nothing_outside_of_the_tree_is_read(tmp_path: Path) -> None:
+    tree, outside = tmp_path / "tree", tmp_path / "own-4.txt"
+    (tree / ".git").mkdir(parents=True)
+    (tree / "flags").mkdir()
+    outside.write_text("learnt 4\n--port 1\n")
+    (tree / "flags" / "own-4.txt").symlink_to(outside)
+    (tree / "away").symlink_to(tmp_path)
+    files = OptionListReader(learnt_folder=str(tree / "flags"))
+    assert (files.learnt(), [*files.unread()]) == ({}, ["own-4.txt"])
+    assert files.unread()["own-4.txt"].startswith("it points outside the tree")
+    away = OptionListReader(learnt_folder=str(tree / "away"))
+    assert (away.learnt(), away.unread()) == ({}, {})
