@@ -148,7 +148,7 @@ def list_risks(base: Side, later: Side) -> Iterator[Risk]:
         for side in sides
         for folder in _list_folders(side)
         for other in sides
-        for name in other.file_system.names(folder, tree_root(folder) or folder)
+        for name in other.file_system.names(folder, tree_root(side.settings.base) or side.settings.base)
         if name.endswith(".txt")
     }
     for path in sorted(paths):

@@ -23,7 +23,8 @@ _NONE = OptionFile(())  # where there is no file
 class OptionListReader:
     """Reads option files (api.OptionFiles) lazily, each once: presets from disk, others from `file_system`."""
 
-    def __init__(self, file_system: FileSystem = DISK, learnt_folder: str = "") -> None:
+    def __init__(self, file_system: FileSystem = DISK, learnt_folder: tuple[str, str] = ("", "")) -> None:
+        """`learnt_folder`: the folder of RenderConfig, and the path from there to learnt lists, empty for none."""
         self._file_system, self._learnt_folder = file_system, learnt_folder
         self._read: dict[tuple[FileSystem, str], OptionFile] = {}
         self._learnt: dict[str, OptionFile] | None = None
@@ -58,14 +59,15 @@ class OptionListReader:
     def learnt(self) -> dict[str, OptionFile]:
         """The lists in the folder that RenderConfig names, by file name."""
         if self._learnt is None:
-            self._learnt, folder = {}, self._learnt_folder
-            names = self._file_system.names(folder, tree_root(folder) or folder) if folder else ()
+            self._learnt, (base, folder) = {}, self._learnt_folder
+            place = os.path.join(base, folder)
+            names = self._file_system.names(place, tree_root(base) or base) if folder else ()
             for name in sorted(name for name in names if name.endswith(".txt")):
                 try:
-                    file = self._at(self._file_system, folder, name)
+                    file = self._at(self._file_system, base, f"{folder}/{name}")
                     parse_options(file, name, file.learnt)
                 except UnreadableList as error:
-                    self._unread[name] = str(error).removeprefix(f"{name}: ")
+                    self._unread[name] = str(error).removeprefix(f"{folder}/").removeprefix(f"{name}: ")
                     continue
                 if file.learnt:
                     self._learnt[name] = file
@@ -93,10 +95,9 @@ class OptionListReader:
         )
 
 
-def learnt_folder(config: RenderConfig) -> str:
-    """The folder with lists that RenderConfig names; '' without one."""
-    path = config.get("optionLists")
-    return os.path.join(os.path.dirname(config.document.name) or os.curdir, str(path)) if path else ""
+def learnt_folder(config: RenderConfig) -> tuple[str, str]:
+    """The folder of RenderConfig, and the path from there to the lists that it names, '' for none."""
+    return os.path.dirname(config.document.name) or os.curdir, str(config.get("optionLists") or "")
 
 
 def _file(file_system: FileSystem, place: str, root: str, path: str) -> OptionFile:

@@ -64,7 +64,7 @@ def files(tmp_path: Path) -> OptionListReader:
     (tmp_path / "flags" / "own.txt").write_text(MANY)
     (tmp_path / "learnt").mkdir()
     (tmp_path / "learnt" / "own-3.0.txt").write_text(LEARNT)
-    return OptionListReader(learnt_folder=str(tmp_path / "learnt"))
+    return OptionListReader(learnt_folder=(str(tmp_path), "learnt"))
 
 
 def judge(files: OptionListReader, own: BackendRuntime, version: str, *args: str) -> list[tuple[int, str]]:
@@ -134,7 +134,7 @@ def test_the_list_of_a_release_counts(files: OptionListReader, tmp_path: Path) -
     own = runtime(tmp_path)
     assert known_versions(files, own) == ["1.0", "2.0", "3.0"]
     (tmp_path / "flags" / "own-3.0.txt").write_text("--port 1 int\n")
-    listed = read_option_list(OptionListReader(learnt_folder=str(tmp_path / "learnt")), own, "3.0")
+    listed = read_option_list(OptionListReader(learnt_folder=(str(tmp_path), "learnt")), own, "3.0")
     assert listed is not None
     assert (sorted(listed.options), listed.is_learnt) == (["--port"], False)
 
@@ -155,7 +155,7 @@ def test_a_newer_version_is_judged_by_it_with_warnings(files: OptionListReader, 
 
 def test_a_version_older_than_all_lists_has_its_help_alone(files: OptionListReader, tmp_path: Path) -> None:
     (tmp_path / "learnt" / "own-0.9.txt").write_text(LEARNT.replace("3.0", "0.9"))
-    files = OptionListReader(learnt_folder=str(tmp_path / "learnt"))
+    files = OptionListReader(learnt_folder=(str(tmp_path), "learnt"))
     own = runtime(tmp_path)
     assert judge(files, own, "0.9", "--port", "x", "--tag", "a", "--tag", "b", "--mode", "w") == [(7, "W440")]
     assert judge(files, own, "0.9", "--gone", "1", "--kind", "a") == [(0, "E430"), (3, "E440")]
@@ -175,7 +175,7 @@ def test_a_version_older_than_all_lists_has_its_help_alone(files: OptionListRead
 def test_files_that_are_no_such_lists(tmp_path: Path, name: str, text: str, what: str) -> None:
     (tmp_path / name).write_bytes(text.encode("latin-1"))
     (tmp_path / "README.md").write_text("what these are")
-    files = OptionListReader(learnt_folder=str(tmp_path))
+    files = OptionListReader(learnt_folder=(str(tmp_path), "."))
     assert files.learnt() == {}
     assert [*files.unread()] == [name]
     assert files.unread()[name].startswith(what)
@@ -188,8 +188,8 @@ def test_nothing_outside_of_the_tree_is_read(tmp_path: Path) -> None:
     outside.write_text("learnt 4\n--port 1\n")
     (tree / "flags" / "own-4.txt").symlink_to(outside)
     (tree / "away").symlink_to(tmp_path)
-    files = OptionListReader(learnt_folder=str(tree / "flags"))
+    files = OptionListReader(learnt_folder=(str(tree), "flags"))
     assert (files.learnt(), [*files.unread()]) == ({}, ["own-4.txt"])
     assert files.unread()["own-4.txt"].startswith("it points outside the tree")
-    away = OptionListReader(learnt_folder=str(tree / "away"))
+    away = OptionListReader(learnt_folder=(str(tree), "away"))
     assert (away.learnt(), away.unread()) == ({}, {})
