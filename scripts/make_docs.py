@@ -24,7 +24,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.load.preset_files import accelerator_types
 from renderer.preset_catalog import model_fit
 from renderer.preset_catalog.preview import option_lines
-from scripts import make_models, start_logs
+from scripts import knows, make_models, start_logs
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -586,6 +586,10 @@ TABLES = {
     "accelerator parts": parts_table,
     "models": model_table,
     "parsers": parser_table,
+    "engine releases": knows.engine_table,
+    "where releases are listed": knows.source_list,
+    "modules of CRDs": knows.crd_table,
+    "other facts": knows.fact_table,
 }
 ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {
     "facts": (("fact", "here"), facts),

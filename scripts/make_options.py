@@ -8,6 +8,7 @@ Of every release, from its sources, without torch, a GPU or a build:
     .venv/bin/python scripts/make_options.py releases sglang CACHE
     .venv/bin/python scripts/make_options.py releases llamacpp CACHE
 
+Each also writes the line of its engine in presets/releases.yaml: its newest release, and the day of that by the index.
 CACHE is a folder outside of the repository: what is fetched into it (release_sources.py) stays there. The parsers of
 vLLM and SGLang are built with stand-ins for what is missing (stand_ins.py); of llama.cpp common/arg.cpp is read.
 
@@ -693,7 +694,7 @@ def value_lines(options: Mapping[str, Iterable[Option]]) -> Iterator[str]:
 
 
 def releases(engine: str, cache: Path) -> str:
-    """The file with the options of every release of an engine."""
+    """The file with the options of every release of an engine. Records the newest of them in presets/releases.yaml."""
     sources = importlib.import_module("release_sources")
     options: dict[str, list[Option]] = {}
 
@@ -702,6 +703,8 @@ def releases(engine: str, cache: Path) -> str:
             folder = sources.fetch(index, engine, version, cache)
             options[version] = release_options(engine, folder, cache / "env" / "bin" / "python")
             print(f"{engine} {version}: {len(options[version])} options", file=sys.stderr)
+        newest = sources.release(index, engine, version)
+        sources.DAYS.write_text(newest.recorded(sources.DAYS.read_text("utf-8"), engine), "utf-8")
 
     sources.with_index(read)
     if engine == "llamacpp":

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import jsonschema
 import yaml
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or __package__:
     from scripts.cel_reads import judged
     from scripts.usual import KINDS, usual
 else:  # it runs as a script, with its folder on the path

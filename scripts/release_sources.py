@@ -25,6 +25,7 @@ from typing import IO, Any, NamedTuple
 from packaging.version import Version
 
 CHUNK = 1 << 20
+DAYS = Path(__file__).resolve().parent.parent / "presets" / "releases.yaml"
 
 
 class Build(NamedTuple):
@@ -138,6 +139,37 @@ def with_index(work: Callable[[Index], None]) -> None:
         work(Index(session, collector.create(session, options=options)))
 
 
+class Release(NamedTuple):
+    """A version of an engine, the day of its release, and where that stands."""
+
+    version: str
+    day: str
+    source: str
+
+    def recorded(self, text: str, engine: str) -> str:
+        """The text of presets/releases.yaml with this release as that of the engine."""
+        line = f'{engine}: {{version: "{self.version}", released: "{self.day}", source: "{self.source}"}}'
+        text, count = re.subn(rf"(?m)^    {re.escape(engine)}: .*$", lambda _: f"    {line}", text)
+        if count != 1:
+            raise SystemExit(f"{DAYS.name} has {count} lines for {engine}")
+        return text
+
+
+def release(index: Index, engine: str, version: str) -> Release:
+    """A release by the index: its day is that of its first file."""
+    package, number = package_of(engine, version)
+    name = re.compile(rf"{package.replace('-', '[-_]')}-{re.escape(number)}(\.tar\.gz|-.*\.whl)")
+    days = [file["upload-time"][:10] for file in index.files(package) if name.fullmatch(file["filename"])]
+    if not days:
+        raise SystemExit(f"the package index has no {package} {number}")
+    return Release(version, min(days), f"package index, {package} {number}")
+
+
+def package_of(engine: str, version: str) -> Build:
+    """The package that carries a version of an engine."""
+    return LLAMACPP[version] if engine == "llamacpp" else Build(engine, version)
+
+
 def versions(index: Index, engine: str) -> list[str]:
     """The releases of an engine, the oldest first, without candidates and what was withdrawn."""
     if engine == "llamacpp":
@@ -151,7 +183,7 @@ def versions(index: Index, engine: str) -> list[str]:
 
 def contents(index: Index, engine: str, version: str) -> Iterator[tuple[str, bytes]]:
     """The files of a release that are wanted, by their path below its root."""
-    package, number = LLAMACPP[version] if engine == "llamacpp" else Build(engine, version)
+    package, number = package_of(engine, version)
     name = OF_LLAMACPP if engine == "llamacpp" else rf"(?:python/)?({engine}/.*\.py)"
     pattern = re.compile(name)
     file = index.sdist(package, number)

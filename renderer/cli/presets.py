@@ -69,9 +69,17 @@ def presets() -> None:
     shell_complete=complete_words(_accelerators),
     help="Models that fit on an accelerator of that type; on four: 4xTYPE.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="json: for scripts.",
+)
 @click.pass_context
-def presets_list(context: click.Context, /, text: str, task: str, fits: str) -> None:
-    """List the presets by name, and the versions whose options are known.
+def presets_list(context: click.Context, /, text: str, task: str, fits: str, form: str) -> None:
+    """List the presets by name, the versions whose options are known, and when the newest of them was released.
 
     For models also their task, their parameters and the size of their weights, where known. --search, --task and --fits
     keep the models that match all of them. A model fits if its weights and one request of its longest context fit for
@@ -84,40 +92,18 @@ def presets_list(context: click.Context, /, text: str, task: str, fits: str) -> 
         )
     with report_failures():
         from renderer.preset_catalog.model_list import ModelSearch, model_list
+        from renderer.preset_catalog.preset_list import all_json, all_text, models_json
 
         search = ModelSearch(text, task, fits)
         models = model_list(search)
-    if not search.is_open:
-        write(models.text)
-        if models.unknown:
-            others = counted(models.unknown, "other model")
-            print_line("text", f"{others} may fit too: their facts do not say it (llmaz presets show MODEL --fit)")
-        return
-    write(_described("backends"))
-    write(f"models:\n{models.text}")
-    write(_described("loaders") + _described("pickers"))
-
-
-def _described(folder: str) -> str:
-    """The presets of a folder with their images."""
-    from renderer.api import BackendRuntime
-    from renderer.engines.option_lists import known_versions
-    from renderer.engines.version_order import describe_versions as versions_counted
-    from renderer.load import preset, preset_names
-    from renderer.load.option_lists import OptionListReader
-
-    names = preset_names(folder)
-    width = max(len(name) for name in names)
-    lines = [f"{folder}:\n"]
-    for name in names:
-        document = preset(f"{folder}/{name}")
-        spec = document.value["spec"]
-        description = f"{spec['image']}:{spec['version']}"
-        if folder == "backends":
-            versions = known_versions(OptionListReader(), BackendRuntime(name, spec, document, ours=True))
-            description += f" (options of {versions_counted(versions)})" if versions else ""
-        lines.append(f"  {name:<{width}}  {description}\n")
-    return "".join(lines)
+        if search.is_open:
+            listing = all_json(models) if form == "json" else all_text(models)
+        else:
+            listing = models_json(models) if form == "json" else models.text
+    write(listing)
+    if models.unknown:
+        others = counted(models.unknown, "other model")
+        print_line("text", f"{others} may fit too: their facts do not say it (llmaz presets show MODEL --fit)")
 
 
 @presets.command(

@@ -17,6 +17,7 @@ from renderer.preset_catalog.model_fit import fit_of_model, sensible_backend
 
 _ACCELERATORS = re.compile(r"(?:([1-9][0-9]?)x)?(.+)", re.DOTALL)
 _UNKNOWN = "–"
+_FIGURES = {"task": "kind", "parameters": "parameters", "weightsGiB": "weightsGiB"}  # in JSON, and of `facts`
 
 
 class ModelSearch(Struct, frozen=True):
@@ -36,6 +37,7 @@ class ModelListing(Struct, frozen=True):
     """The models that were looked for."""
 
     text: str  # a line for each
+    records: Sequence[Mapping[str, object]]  # the same for programs: what is not known is left out
     unknown: int = 0  # models that may fit too: their facts do not say it
 
 
@@ -81,7 +83,14 @@ def model_list(search: ModelSearch) -> ModelListing:
         chosen = [model for model, fits in answers if fits]
     if not chosen:
         raise PresetRefused("no model preset is like that; llmaz presets list shows all of them")
-    return ModelListing(_lines(chosen, tasks), unknown)
+    return ModelListing(_lines(chosen, tasks), [_record(model) for model in chosen], unknown)
+
+
+def _record(model: _Model) -> dict[str, object]:
+    """What a line says, under names."""
+    known = map_at(model.spec, "facts")
+    figures = {name: known[key] for name, key in _FIGURES.items() if key in known}
+    return {"name": model.name, **figures, "source": model.source}
 
 
 def _names(model: _Model) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,8 @@ import pytest
 import yaml
 
 from renderer import __version__, load
+from renderer.preset_catalog.preset_list import newest_release, option_versions
+from scripts.knows import listed_versions
 from tests.inputs import CONFIG, playground
 from tests.paths import ROOT, TESTS
 
@@ -117,6 +121,40 @@ def test_a_list_says_what_the_table_says(name: str, llmaz: Llmaz) -> None:
     table = llmaz("presets", "show", f"models/{name}", "--fit").out
     cells = next((line.split()[3] for line in table.splitlines() if line.startswith("  h200-141g ")), "")
     assert (name in listed(llmaz, "--fits", "2xh200-141g")) == bool(cells and cells[0].isdigit())
+
+
+def test_programs_read_what_people_read(llmaz: Llmaz) -> None:
+    text, record = llmaz("presets", "list").out, json.loads(llmaz("presets", "list", "--format", "json").out)
+    names = {folder: [preset["name"] for preset in presets] for folder, presets in record.items()}
+    folders = ("backends", "models", "loaders", "pickers")
+    assert names == {folder: load.preset_names(folder) for folder in folders}
+    for backend in record["backends"]:
+        line = next(line for line in text.splitlines() if line.startswith(f"  {backend['name']} "))
+        assert f" {backend['image']} (" in line
+        assert line.endswith(f"released {backend['released']})")
+        assert ("options of" in line) == bool(backend["optionsOf"])
+        assert backend["newestKnown"] in line
+    bge = {"name": "bge-m3", "task": "embedding", "weightsGiB": 2.11, "source": "BAAI/bge-m3"}
+    assert bge in record["models"]
+
+
+def test_programs_read_which_models_may_fit_too(llmaz: Llmaz) -> None:
+    words = "presets", "list", "--fits", "2xh200-141g"
+    record = json.loads(llmaz(*words, "--format", "json").out)
+    assert [model["name"] for model in record["models"]] == listed(llmaz, *words[2:])
+    assert llmaz(*words).err.startswith(f"{record['unknown']} other models may fit too")
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_newest_release_of_an_engine_is_that_of_its_list(name: str) -> None:
+    """Whoever adds a version to a list by hand has to say its day in presets/releases.yaml."""
+    release = newest_release(name)
+    newest = [*option_versions(name), *listed_versions(name, "variables")[-1:]]
+    assert set(newest[-1:]) == {release["version"]}
+    assert re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", release["released"])
+    assert release["source"]
+    spec = load.preset(f"backends/{name}").value["spec"]
+    assert release["version"] in spec["version"], "the newest known version is what the preset runs"
 
 
 OWN_MODEL = """\

@@ -450,6 +450,7 @@ PRINTING = (
     "argocd plugin dockerfile",
     "argocd parameters",
     "presets list",
+    "presets list --format json",
     "presets show vllm",
     "presets show vllm --resolved",
     "presets adapter-rules",
