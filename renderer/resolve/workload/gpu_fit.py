@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import App, Inputs
 from renderer.engines.accelerator_parts import accelerator_of_pod
+from renderer.engines.given_options import last_number
 from renderer.engines.memory import MemoryOptions, MemorySettings, memory_settings
 from renderer.fit.accelerator_types import AcceleratorType, AcceleratorTypes
 from renderer.fit.attention import missing_attention_fact, read_attention
@@ -82,7 +83,7 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
     weights = read_weights(facts) if accelerator else None
     if accelerator is None or weights is None or _spreads_data(parallelism):
         return None
-    settings = _settings(run, options, command.args)
+    settings = _settings(command, options)
     if settings is None:
         return None
     draft = _draft_facts(command) if run.base.claim.draft else {}
@@ -127,7 +128,7 @@ def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
     largest = run.base.context.inputs.accelerator_types().largest(accelerator.vendor)
     if not largest or weights.gib <= largest.memory_gib or _spreads_data(parallelism) or accelerator_type(run):
         return None
-    settings = _settings(run, run.engine.memory, command.args)
+    settings = _settings(command, run.engine.memory)
     if settings is None:
         return None
     sizes = settings.cache
@@ -142,17 +143,19 @@ def _spreads_data(parallelism: Parallelism) -> bool:
     return parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
 
 
-def _settings(run: EngineRun, options: MemoryOptions, args: Sequence[str]) -> MemorySettings | None:
+def _settings(command: EngineProcess, options: MemoryOptions) -> MemorySettings | None:
     """What a command line says of the memory; None where it says something with which nothing is known."""
-    parallelism = run.size.parallelism
-    return memory_settings(
-        options,
-        run.engine.style,
-        args,
-        tensor=parallelism.tensor,
-        pipeline=parallelism.pipeline,
-        hosts=parallelism.hosts,
-    )
+    run, args = command.run, command.args
+    engine, parallelism = run.engine, run.size.parallelism
+    tensor, pipeline = parallelism.tensor, parallelism.pipeline
+    if engine.size_options and not command.user_options.isdisjoint(engine.parallel_options):
+        # A size of the user's own takes the place of all derived ones, and the engine's own is 1.
+        tensor, pipeline = 1, last_number(engine.style, args, engine.pipeline_options) or 1
+        shares = engine.multipliers.keys() - engine.pipeline_options
+        is_mixture = "activeParameters" in (run.base.claim.main.spec.get("facts") or {})
+        if is_mixture and any(last_number(engine.style, args, frozenset([option])) for option in shares):
+            return None  # its ranks may share experts, and nobody knows what each holds
+    return memory_settings(options, engine.style, args, tensor=tensor, pipeline=pipeline, hosts=parallelism.hosts)
 
 
 def verdict_on_one_host(command: EngineProcess) -> str:
@@ -185,13 +188,16 @@ def questions_of_other_flavors(fit: GpuFit) -> Iterator[tuple[str, FitQuestion]]
 
 
 def accelerator_type(run: EngineRun) -> AcceleratorType | None:
-    """The one type of all accelerators on which the pods may run."""
+    """The type of the accelerators on which the pods may run, the one with the least memory of several; None where one
+    of them is not known.
+    """
     placement, inputs = run.base.placement, run.base.context.inputs
     if not run.size.accelerator.number or not placement.flavors:
         return None
     own = own_labels(run.base.app)
-    chosen = {_type_of(inputs, flavor, own) for flavor in placement.flavors}
-    return chosen.pop() if len(chosen) == 1 else None
+    types = [_type_of(inputs, flavor, own) for flavor in placement.flavors]
+    known = [accelerator for accelerator in types if accelerator is not None]
+    return min(known, key=lambda accelerator: accelerator.memory_gib) if len(known) == len(types) else None
 
 
 def own_labels(app: App) -> Mapping[str, str]:
