@@ -412,6 +412,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "E478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
     "W478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
     "W464": Wording("tags of the images of {backend} are written as '{tag}', not as '{named}'", "{hint}"),
+    "W885": Wording("the image '{named}' is built for pods with {of}, and this one has {has}", "{hint}"),
     "W492": Wording(
         "{engine} {version} has no code for {architecture}, the architecture of the model, and hardly starts",
         "use {newer} or newer",

@@ -17,6 +17,7 @@ from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.text import escapes
 
+_PODS = {"none": "no accelerators"}  # in words, by the accelerator of a variant
 _V_IN_FRONT = re.compile(r"(v?)\d")
 
 
@@ -66,6 +67,35 @@ def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
     hint = ReplacingHint(f"write {form.format(tag)}", named, tag)
     words = {"backend": runtime.name, "named": named, "tag": tag, "hint": hint}
     yield make_diagnostic("W464", origin, **words)
+
+
+def _may_name_build(run: EngineRun) -> bool:
+    return "version" in run.backend_config and run.engine.runtime.ours and "variants" in run.engine.spec
+
+
+@rule(of=EngineRun, when=_may_name_build)
+def build_for_other_accelerators(run: EngineRun) -> Iterator[Diagnostic]:
+    """A warning for a version that is the tag of a build for other accelerators than those of the pod."""
+    engine, named, variant = run.engine, run.backend_config["version"], run.size.variant
+    version, patched = engine.tag_version(named), pod_template.runner_image(run.base.app)
+    own = variant.get("version", engine.runtime.spec["version"])
+    if not version or patched is not None or "accelerator" not in variant or "image" in variant:
+        return
+    build = named.replace(version, engine.tag_version(own))
+    builds = {
+        entry.get("version", engine.runtime.spec["version"]): entry["accelerator"]
+        for entry in engine.spec["variants"]
+        if "accelerator" in entry and "image" not in entry
+    }
+    if build in builds and build != own and builds[build] != variant["accelerator"]:
+        right = own.replace(engine.tag_version(own), version)
+        words = {
+            "named": named,
+            "of": _PODS.get(builds[build], f"{builds[build]} accelerators"),
+            "has": _PODS.get(variant["accelerator"], f"{variant['accelerator']} accelerators"),
+            "hint": ReplacingHint(f"write version: {right}", named, right),
+        }
+        yield make_diagnostic("W885", run.base.app.origin(*BACKEND, "version"), **words)
 
 
 @rule(of=EngineRun, when=lambda run: "versions" in run.model_settings)
