@@ -10,6 +10,7 @@ from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
 from renderer.kubernetes.variable_references import plain_variables
 from renderer.plan import Body
 
+OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")  # that keep the hub's client from asking the hub
 _ROOT = "/root"  # the home of the user that images of engines run as
 _CACHE = ".cache/huggingface"
 

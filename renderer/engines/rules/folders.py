@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.downloads import OFFLINE_VARIABLES
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.disk import mount_of
@@ -20,7 +21,6 @@ _FIXED = ("configMap", "secret", "projected", "downwardAPI", "image")  # volumes
 _CLAIMS = ("persistentVolumeClaim", "csi", "nfs")  # those that are read-only where they say so
 # Images have folders with short names, such as /usr, and workspaces.
 _OF_IMAGES = re.compile(r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)(?:/|$)")
-_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = ("1", "ON", "YES", "TRUE")  # constants.py of huggingface_hub 1.0, ENV_VARS_TRUE_VALUES
 _OTHER_HUBS = "_USE_MODELSCOPE"  # how variables of engines end that make them ask another one
 
@@ -115,7 +115,7 @@ def _is_read_only_root(running: RunningEngine) -> bool:
 
 
 def _is_offline(running: RunningEngine) -> bool:
-    return any(variable.get("name") in _OFFLINE for variable in running.container.env)
+    return any(variable.get("name") in OFFLINE_VARIABLES for variable in running.container.env)
 
 
 @rule(of=RunningEngine, when=_is_offline)
@@ -133,7 +133,7 @@ def offline_downloads(running: RunningEngine) -> Iterator[Diagnostic]:
     if mount and ("emptyDir" not in volume or _may_be_filled(running, text_at(volume, "name"))):
         return
     for name, origin in running.written_variables(""):
-        if name in _OFFLINE and running.plain_value(name).upper() in _TRUE:
+        if name in OFFLINE_VARIABLES and running.plain_value(name).upper() in _TRUE:
             yield make_diagnostic("E829", origin, name=name, model=running.model() or "the model", folder=folder)
             return
 

@@ -59,7 +59,7 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
     defaults, hardened = context.pod_defaults, context.hardening != "off"
     loader, shell = find_loader(context, str(weights.loader)), find_loader(context, SHELL)
     access = loaders.credentials(loader, weights)
-    env = (*(defaults.ca.env if defaults.ca else ()), *defaults.env)
+    env = (*(defaults.ca.env if defaults.ca else ()), *loaders.without_offline(defaults.env))
     loads = loaders.loader_container(loader, 0, weights, env, access, context.hardening)
     if defaults.ca:
         loads = replace(loads, volume_mounts=(*loads.volume_mounts, defaults.ca.mount))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from renderer import template
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
+from renderer.engines.downloads import OFFLINE_VARIABLES
 from renderer.kubernetes import quantity
 from renderer.plan import Body, Container
 from renderer.resolve.container_words import container_words
@@ -48,6 +49,7 @@ VOLUME = "model-volume"
 WRITABLE_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
 NOBODY = 65532
 SHELL = "store"  # the loader whose image surely has a shell
+_OFFLINE = frozenset((*OFFLINE_VARIABLES, "HF_DATASETS_OFFLINE"))
 _NO_ORIGINS: Mapping[Path, Origin] = {}
 READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 
@@ -308,6 +310,11 @@ def origins(
 def loader_name(position: int) -> str:
     """The name of the container that loads the model at a position of the claim."""
     return f"model-loader-{position}" if position else "model-loader"
+
+
+def without_offline(env: Sequence[Body]) -> tuple[Body, ...]:
+    """The variables without those that keep the hub's client from asking the hub, which loaders have to ask."""
+    return tuple([entry for entry in env if entry.get("name") not in _OFFLINE])
 
 
 def loader_container(

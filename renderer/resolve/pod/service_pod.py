@@ -16,6 +16,7 @@ from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import merge_entries
 from renderer.resolve.pod import needs as needs_of_pods
 from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, group_security
+from renderer.resolve.pod.loaders import without_offline
 from renderer.resolve.pod.needs import PodNeeds
 
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
@@ -111,7 +112,7 @@ def _containers(
             with_defaults = _with_default_env(needs, container)
             env = with_defaults.env if i == index else env
             containers[i] = _complete_runner(needs, with_defaults)
-    loader_containers = needs_of_pods.loader_containers(needs, env)
+    loader_containers = needs_of_pods.loader_containers(needs, without_offline(env))
     own_init_containers = (_read_container(config, container) for container in maps_at(spec, "initContainers"))
     init_containers = [*own_init_containers, *loader_containers]
     if needs.hardening == "off":

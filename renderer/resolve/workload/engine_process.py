@@ -28,10 +28,10 @@ from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import pod_template
+from renderer.resolve.pod.loaders import without_offline
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.template import share_maps
 
-_OFFLINE = frozenset(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"))  # of the hub's client
 OWN_ENVS = ("leaderEnvs", "workerEnvs")
 """The keys of `spec.workload` with the variables of leaders or workers alone."""
 
@@ -86,8 +86,8 @@ class EngineProcess(Struct, frozen=True):
         """
         layers = self.run.engine.derivation(self.run.words).envs
         for_engine = [entry for layer in layers for entry in layer.value]
-        for_engine += [entry for entry in self.env if entry.get("name") in _OFFLINE] if self.user_env else []
-        return tuple([entry for entry in self.env if entry not in for_engine]) if for_engine else self.env
+        env = without_offline(self.env) if self.user_env else self.env
+        return tuple([entry for entry in env if entry not in for_engine]) if for_engine else env
 
     def arg_origins(self) -> list[tuple[Origin, list[Origin]]]:
         """Of each argument its origin, and those of all that give its option."""
