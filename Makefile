@@ -11,12 +11,13 @@ export TAG
 ARGS ?=
 ENGINES ?= llamacpp
 NEW ?= HEAD
+WRITE ?=
 CHROMIUM ?= /usr/bin/chromium
 
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve browse-fleet apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel release-check image image-test install-test clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve browse-fleet apiserver-test cluster-test engine-test gateway-test tools bench schemas refresh version-table man wheel release-check image image-test install-test clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -117,6 +118,9 @@ schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs
 	$(if $(ONLY),,$(BIN)/python scripts/make_since.py $(ARGS))
 	$(BIN)/python scripts/make_input_types.py $(ARGS)
 	$(BIN)/python -m scripts.make_key_versions $(ARGS)
+
+refresh: $(READY) ## how old our facts are: pinned, newest in its registry (needs Go); WRITE=llamacpp takes that over, and tests it
+	$(BIN)/python -m scripts.refresh $(if $(WRITE),--run --write '$(WRITE)') $(ARGS)
 
 version-table: $(READY) ## what a release changes in rendered manifests: OLD=v0.1.0 NEW=HEAD (tags or commits; takes minutes)
 	$(BIN)/python -m scripts.make_version_table $(ARGS) '$(OLD)' '$(NEW)'

@@ -47,6 +47,7 @@ import functools
 import importlib
 import importlib.metadata
 import io
+import itertools
 import operator
 import os
 import platform
@@ -713,6 +714,11 @@ def releases(engine: str, cache: Path) -> str:
                 raise SystemExit(f"{before} and {behind} differ, so nobody knows {version}")
             options[version] = options[before]
         options = {version: options[version] for version in sorted(options, key=lambda build: int(build[1:]))}
+    return list_text(engine, options)
+
+
+def list_text(engine: str, options: Mapping[str, Sequence[Option]]) -> str:
+    """The file with these options of an engine; by version, the oldest first."""
     lists = {version: {option.line() for option in listing} for version, listing in options.items()}
     heads = {
         "llamacpp": "# llama.cpp: the options of llama-server by build, from the source of its parser.",
@@ -722,6 +728,35 @@ def releases(engine: str, cache: Path) -> str:
     legend = "# Made by scripts/make_options.py, which says what a line means."
     known = f"{'samples' if engine == 'llamacpp' else 'versions'} {' '.join(lists)}"
     return "\n".join([heads[engine], legend, known, *ranged(lists), *value_lines(options), ""])
+
+
+def read_list(text: str) -> dict[str, list[Option]]:
+    """The options in such a file, by version, the oldest first."""
+    known, *lines = [line for line in text.splitlines() if line and line[0] != "#"]
+    versions = known.split()[1:]
+    choices: dict[tuple[str, str], list[str]] = {}
+    for line in (line for line in lines if line[0] == "="):
+        names, *words = line[1:].split(" ")
+        within: Sequence[str] = versions
+        for word in words:
+            if word[0] == "@":
+                within = between(versions, word[1:])
+                continue
+            for key in itertools.product(names.split(","), within):
+                choices.setdefault(key, []).append(word)
+    options: dict[str, list[Option]] = {version: [] for version in versions}
+    for line in (line for line in lines if line[0] != "="):
+        rest, _, last = line.rpartition(" ")
+        option, span = (parsed(rest), last) if ".." in last else (parsed(line), "..")
+        for version in between(versions, span):
+            options[version].append(option._replace(choices=tuple(choices.get((option.names[0], version), ()))))
+    return options
+
+
+def between(versions: Sequence[str], span: str) -> Sequence[str]:
+    """The versions in a range `since..until`."""
+    since, _, until = span.partition("..")
+    return versions[versions.index(since) if since else 0 : versions.index(until) if until else None]
 
 
 # --- the program ------------------------------------------------------------------------------------------------------

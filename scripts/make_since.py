@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or __package__:
     from scripts import make_schemas
 else:  # it runs as a script, with its folder on the path
     import make_schemas

@@ -48,7 +48,7 @@ OF_A_WHEEL = re.compile(
 OF_LLAMACPP = r"(?:.*/)?(common/[^/]*\.(?:cpp|h)|src/llama-arch\.cpp|conversion/[^/]*\.py|convert_hf_to_gguf\.py)"
 # Packages that carry the source of llama.cpp. The number stands in the package's version, in its git log, or in the
 # commit of its submodule.
-LLAMACPP: Mapping[str, Build] = {
+LLAMACPP: dict[str, Build] = {
     "b4094": Build("llama-cpp-python", "0.3.2"),
     "b4295": Build("llama-cpp-python", "0.3.5"),
     "b4447": Build("llama-cpp-python", "0.3.6"),
@@ -92,11 +92,13 @@ class Index:
         self._files: dict[str, list[dict[str, Any]]] = {}
 
     def files(self, package: str) -> list[dict[str, Any]]:
-        """Every file of a package, with `filename`, `url` and `hashes`."""
+        """Every file of a package, with `filename`, `url` and `hashes`. Raises LookupError where the index has none."""
         if package not in self._files:
             link = importlib.import_module("pip._internal.models.link").Link
             url = self._collector.search_scope.index_urls[0].rstrip("/")
             page = self._collector.fetch_response(link(f"{url}/{package}/"))
+            if page is None:
+                raise LookupError(f"the package index says nothing of {package}")
             self._files[package] = json.loads(page.content)["files"]
         return self._files[package]
 
@@ -174,11 +176,15 @@ def versions(index: Index, engine: str) -> list[str]:
     """The releases of an engine, the oldest first, without candidates and what was withdrawn."""
     if engine == "llamacpp":
         return list(LLAMACPP)
-    name = re.compile(rf"{engine}-([0-9][^-]*?)(\.tar\.gz|-.*\.whl)")
-    matches = (name.fullmatch(file["filename"]) for file in index.files(engine) if not file["yanked"])
+    return [text for text in releases_of(index, engine) if Version(text) >= FIRST[engine]]
+
+
+def releases_of(index: Index, package: str) -> list[str]:
+    """The versions of a package, the oldest first, without candidates and what was withdrawn."""
+    name = re.compile(rf"{package.replace('-', '[-_]')}-([0-9][^-]*?)(\.tar\.gz|-.*\.whl)")
+    matches = (name.fullmatch(file["filename"]) for file in index.files(package) if not file["yanked"])
     released = {match[1]: Version(match[1]) for match in matches if match}
-    stable = [text for text, version in released.items() if not version.is_prerelease and version >= FIRST[engine]]
-    return sorted(stable, key=Version)
+    return sorted((text for text, version in released.items() if not version.is_prerelease), key=Version)
 
 
 def contents(index: Index, engine: str, version: str) -> Iterator[tuple[str, bytes]]:

@@ -153,8 +153,6 @@ def test_the_newest_release_of_an_engine_is_that_of_its_list(name: str) -> None:
     assert set(newest[-1:]) == {release["version"]}
     assert re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", release["released"])
     assert release["source"]
-    spec = load.preset(f"backends/{name}").value["spec"]
-    assert release["version"] in spec["version"], "the newest known version is what the preset runs"
 
 
 OWN_MODEL = """\

@@ -191,3 +191,15 @@ Options:
         *("--model-id 1", "--port,-p 1", "--quantize 1", "=--quantize awq gptq"),
         *("--json-output 0", "--sharded ?", "--origin +"),
     ]
+
+
+@pytest.mark.parametrize("engine", ["llamacpp", "sglang", "vllm"])
+def test_a_list_is_read_as_it_was_written(engine: str) -> None:
+    text = (make_options.BACKENDS / "flags" / f"{engine}.txt").read_text("utf-8")
+    options = make_options.read_list(text)
+    assert make_options.list_text(engine, options) == text
+    newest = next(reversed(options.values()))
+    longer = make_options.read_list(
+        make_options.list_text(engine, {**options, "9999.0": [*newest, Option(("--x",), "0")]})
+    )
+    assert {option.names for option in longer["9999.0"]} - {option.names for option in newest} == {("--x",)}
