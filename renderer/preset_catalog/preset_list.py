@@ -32,12 +32,12 @@ def all_json(models: ModelListing) -> str:
         folder: [{"name": name, "image": image} for name, image in _images(folder).items()]
         for folder in ("loaders", "pickers")
     }
-    return f"{json.dumps({'backends': backends, 'models': models.records, **others}, indent=2, ensure_ascii=False)}\n"
+    return f"{json.dumps({'backends': backends, 'models': models.records, **others}, indent=2)}\n"
 
 
 def models_json(models: ModelListing) -> str:
     """The models that were looked for as JSON, and how many may fit too."""
-    return f"{json.dumps({'models': models.records, 'unknown': models.unknown}, indent=2, ensure_ascii=False)}\n"
+    return f"{json.dumps({'models': models.records, 'unknown': models.unknown}, indent=2)}\n"
 
 
 def option_versions(backend: str) -> list[str]:
