@@ -265,6 +265,8 @@ def write_llamacpp(index: Index, version: str) -> None:
     replaced = (make_options.BACKENDS / "flags" / "llamacpp.removed.txt").read_text("utf-8")
     for question in changed_options(next(reversed(before.values())), after[version], replaced):
         decide(question)
+    for command in names_of("llamacpp"):
+        decide(f"{command} makes its other list anew, and fetches every build")
 
 
 def changed_options(
