@@ -13,7 +13,7 @@ from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.disk import mount_of
 from renderer.engines.running_engine import RunningEngine
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import as_text, map_at, maps_at, text_at, texts_at
 from renderer.plan import Body
 
 _READ_ONLY = "readOnlyRootFilesystem"
@@ -41,7 +41,7 @@ def _may_not_write(running: RunningEngine) -> bool:
     names = _options(running.line.backend)
     if _is_read_only_root(running) or not names.isdisjoint(running.line.options):
         return bool(names)
-    return any(variable.get("name") in names for variable in running.container.env)
+    return any(as_text(variable.get("name")) in names for variable in running.container.env)
 
 
 @rule(of=RunningEngine, when=_may_not_write)
@@ -115,7 +115,7 @@ def _is_read_only_root(running: RunningEngine) -> bool:
 
 
 def _is_offline(running: RunningEngine) -> bool:
-    return any(variable.get("name") in OFFLINE_VARIABLES for variable in running.container.env)
+    return any(as_text(variable.get("name")) in OFFLINE_VARIABLES for variable in running.container.env)
 
 
 @rule(of=RunningEngine, when=_is_offline)

@@ -16,6 +16,7 @@ from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.engines.downloads import OFFLINE_VARIABLES
 from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import as_text
 from renderer.plan import Body, Container
 from renderer.resolve.container_words import container_words
 from renderer.resolve.kube import api_defaults, images, resources
@@ -314,7 +315,7 @@ def loader_name(position: int) -> str:
 
 def without_offline(env: Sequence[Body]) -> tuple[Body, ...]:
     """The variables without those that keep the hub's client from asking the hub, which loaders have to ask."""
-    return tuple([entry for entry in env if entry.get("name") not in _OFFLINE])
+    return tuple([entry for entry in env if as_text(entry.get("name")) not in _OFFLINE])
 
 
 def loader_container(
