@@ -34,6 +34,7 @@ class AcceleratorType(Struct, frozen=True):
     fp8: bool = False  # it multiplies in 8 bits itself
     fp4: bool = False
     capability: float = 0  # the compute capability of CUDA, 0 where it has none or nobody says it
+    per_machine: int = 0  # how many the largest machine of a cloud with them has, 0 where that is not known
     is_instance: bool = False  # of a divided card: several cannot serve one model together
 
 
@@ -248,4 +249,5 @@ def _type(row: Mapping[str, object]) -> AcceleratorType:
         bool(row.get("fp8")),
         bool(row.get("fp4")),
         number_at(row, "capability"),
+        int(number_at(row, "gkeMost")),
     )

@@ -518,7 +518,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "leave the draft model out",
     ),
     "E464": Wording(
-        "{engine} refuses to divide the model's {heads} attention heads among {size} accelerators",
-        "use a number that divides {heads}, such as {fits}",
+        "{engine} refuses to divide the model's {heads} among {size} accelerators",
+        "use a number that divides {count}, such as {fits}",
     ),
 }

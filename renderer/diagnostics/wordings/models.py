@@ -96,8 +96,8 @@ MODELS: Final[dict[str, Wording]] = {
         "list one main and one draft",
     ),
     "W226": Wording(
-        "the model's {heads} attention heads cannot be divided evenly among {size} accelerators",
-        "use a number that divides {heads}, such as {fits}, or correct facts.attention.heads of the OpenModel",
+        "the model's {heads} cannot be divided evenly among {size} accelerators",
+        "use a number that divides {count}, such as {fits}, or correct facts.attention.{field} of the OpenModel",
     ),
     "E227": Wording("the field '{word}' is empty", "{hint}"),
     "W227": Wording(

@@ -11,10 +11,11 @@ from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import given_options, last_given_number, last_number, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, KnownEngine, RunningEngine
-from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, text_at, texts_at, value_at
+from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, number_at, text_at, texts_at, value_at
 from renderer.preset_tables import preset_table
 from renderer.text import patterns
 
+_USUAL_MOST = 8  # accelerators of a machine
 _DIGITS = re.compile(r"[0-9]{1,6}")
 _DEVICE_FIELDS = ("resourceClaims", "runtimeClassName", "resources")  # of a pod
 
@@ -87,14 +88,52 @@ def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:
     return size
 
 
-def heads_words(heads: int, size: int) -> dict[str, object]:
-    """The words of the warning about attention heads that are not divisible by a tensor parallel size."""
-    return {"size": size, "heads": heads, "fits": fitting_size(heads, size)}
+def undivided_heads(attention: Mapping[str, object], size: int) -> dict[str, object]:
+    """The words of what is told of heads that a tensor parallel size does not divide; {} where it divides them, or
+    nobody knows how many there are. Of KV heads it may be a multiple too, and each accelerator then has a copy of one
+    (QKVParallelLinear of vLLM and SGLang). `attention`: as in facts.
+    """
+    heads, kv_heads = _heads_of(attention)
+    if heads and heads % size:
+        words = {"heads": f"{heads} attention heads", "count": heads, "field": "heads"}
+    elif kv_heads and max(kv_heads, size) % min(kv_heads, size):
+        words = {"heads": f"{kv_heads} KV heads", "count": kv_heads, "field": "kvHeads"}
+    else:
+        return {}
+    return {**words, "size": size, "fits": fitting_size(attention, size)}
 
 
-def fitting_size(heads: int, size: int) -> int:
-    """The largest tensor parallel size up to `size` by which the attention heads are divisible."""
-    return max(divisor for divisor in range(1, size + 1) if heads % divisor == 0)
+def fitting_size(attention: Mapping[str, object], size: int) -> int:
+    """The largest tensor parallel size up to `size` that divides the heads, as far as these are known."""
+    heads, kv_heads = _heads_of(attention)
+    return max(
+        divisor
+        for divisor in range(1, size + 1)
+        if heads % divisor == 0 and (not kv_heads or max(kv_heads, divisor) % min(kv_heads, divisor) == 0)
+    )
+
+
+def _heads_of(attention: Mapping[str, object]) -> tuple[int, int]:
+    """The attention heads, and the KV heads, which latent attention has none of; 0 where they are not known."""
+    kv_heads = 0 if attention.get("latentDim") else int(number_at(attention, "kvHeads"))
+    return int(number_at(attention, "heads")), kv_heads
+
+
+@rule(of=RunningEngine, when=lambda running: running.line.shared.accelerator.number > _USUAL_MOST)
+def more_than_a_machine(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for a pod with at least twice as many accelerators of a type as the largest machine of a cloud has:
+    other servers have a few more, and none so many.
+    """
+    line, cards = running.line, running.cards()
+    accelerator, most = line.shared.accelerator, max((card.per_machine for card in cards), default=0)
+    is_whole = accelerator.group and not any(card.is_instance or not card.per_machine for card in cards)
+    if not most or not is_whole or accelerator.number < 2 * most or running.takes_turns():
+        return
+    if origin := line.shared.where():
+        types = " or ".join(sorted(card.name for card in cards))
+        words = {"what": f"{accelerator.number} of {accelerator.resource}", "where": f"any server with {types}"}
+        hint = f"request at most {most}{line.subject.over_pods}"
+        yield make_diagnostic("W532", origin, has=f"{most} in clouds", hint=hint, **words)
 
 
 @cache

@@ -22,8 +22,8 @@ from renderer.engines.given_options import (
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.longer_context import beyond_context
 from renderer.engines.option_lists import completed_tag, list_path
-from renderer.engines.rules.accelerators import heads_words
-from renderer.kubernetes.json_values import maps_at, number_at, texts_at
+from renderer.engines.rules.accelerators import undivided_heads
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.model_cache import FLOATING_REVISIONS
@@ -320,13 +320,11 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
     placement, model = run.base.placement, run.base.claim.main
     facts, options = model.spec["facts"], command.user_options
     flavor = placement.origins(model)
-    heads: int = (
-        (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 or parallelism.hosts > 1 else 0
-    )
+    attention = map_at(facts, "attention") if accelerator.number > 1 or parallelism.hosts > 1 else {}
     size: int | None = parallelism.tensor
-    if heads and not options.isdisjoint(engine.parallel_options):
+    if attention and not options.isdisjoint(engine.parallel_options):
         size = last_number(engine.style, args, engine.size_options)
-    if heads and size and heads % size:
+    if size and (words := undivided_heads(attention, size)):
         last = last_given_number(engine.style, layers, engine.size_options)
         if last:
             origin: Origin | None = last.origin
@@ -336,7 +334,6 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
             size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
             origin = flavor.at(*size_path) if flavor else None
         if origin:
-            words = heads_words(heads, size)
             if model.ours and engine.spec.get("dividesHeads"):
                 yield make_diagnostic("E464", origin, engine=engine.runtime.name, **words)
             else:

@@ -12,6 +12,7 @@ from renderer.fit.remedies import Remedy, first_remedy
 from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, FitVerdict
 from renderer.fit.weights import GIB
 from renderer.kubernetes.json_values import map_at, number_at, text_at
+from renderer.resolve.workload.flavor_limits import raised_limits
 from renderer.resolve.workload.gpu_fit import GpuFit, UncheckedFit, questions_of_other_flavors
 
 _LARGE_NODE = 8  # accelerators, as many as nearly all large nodes have
@@ -152,7 +153,11 @@ def _hint(fit: GpuFit) -> str:
         hosts = remedy.tensor // per_host
         return f"parallelism: {{tensor: {remedy.tensor}}} would fit, {hosts} hosts of {per_host} accelerators"
     if remedy.tensor:
-        return f"{remedy.tensor} accelerators with tensor parallel size {remedy.tensor} would fit"
+        run = fit.command.run
+        is_more = run.size.parallelism.hosts == 1 and remedy.tensor > run.size.accelerator.number
+        way = raised_limits(run, remedy.tensor) if is_more else ""
+        fits = f"{remedy.tensor} accelerators with tensor parallel size {remedy.tensor} would fit"
+        return f"{fits}: {way}" if way else fits
     if remedy.flavor:
         return f"flavor '{remedy.flavor}' of the model would fit"
     return "take larger accelerators, or a smaller model"

@@ -10,7 +10,7 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, counted, make_diagnostic, quoted, rule
 from renderer.engines.rules.accelerators import fitting_size
 from renderer.fit.verdict import CONTEXT, FITS, WEIGHTS
-from renderer.kubernetes.json_values import maps_at, number_at
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, factors
 from renderer.resolve.flavors import param_origin
@@ -134,8 +134,8 @@ def unasked_hosts(command: EngineProcess) -> Iterator[Diagnostic]:
     words = {"hosts": parallelism.hosts, "factors": factors(parallelism), "size": parallelism.size}
     words["each"] = f"{pod_count} {run.size.accelerator.resource}" if pod_count else "no accelerator"
     words["fit"] = ", and the model fits on one" if verdict == FITS else ""
-    heads = int(number_at(run.base.claim.main.spec, "facts", "attention", "heads"))
-    tensor = fitting_size(heads, parallelism.tensor) if heads else parallelism.tensor  # against_facts tells others
+    attention = map_at(run.base.claim.main.spec, "facts", "attention")
+    tensor = fitting_size(attention, parallelism.tensor)  # against_facts tells others
     remedy = limits_of_one_host(run, parallelism.size // parallelism.tensor * tensor)
     words["meant"] = str(parallelism.hosts)
     if tensor != parallelism.tensor:

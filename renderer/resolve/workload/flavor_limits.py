@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from renderer.resolve import flavors
 from renderer.resolve.workload.engine_run import EngineRun
+from renderer.resolve.workload.gpu_fit import flavor_card, own_labels
 
 _MOST_OF_HOST = 8
 """Accelerators that the hosts of most kinds have at most."""
@@ -21,10 +22,9 @@ def limits_of_one_host(run: EngineRun, size: int) -> str:
         return f'leave parallelism out and write params: {{TP: "{size}"}} in the flavor'
     if size > _MOST_OF_HOST:
         return "leave parallelism out"
-    model, inputs = base.claim.main, base.context.inputs
-    for flavor in flavors.model_flavors(inputs, base.context.catalog, model):
-        if flavors.accelerator_count(inputs, flavor) == size:
-            return f"claim inferenceFlavors: [{flavor.name}]"
+    model = base.claim.main
+    if name := _sized_flavor(run, size):
+        return f"claim inferenceFlavors: [{name}]"
     name, what = accelerator.resource, f"limits: {{{accelerator.resource}: {size}}}"
     if accelerator.claimed:
         what = f"claims: {{deviceClassName: {name}, count: {size}}}"
@@ -35,3 +35,15 @@ def limits_of_one_host(run: EngineRun, size: int) -> str:
         new = f"{chosen.name}-{size}"
         return f"write flavors: {{{new}: {{{what}}}}} in RenderConfig and claim inferenceFlavors: [{new}]"
     return f"write {what} in flavor '{chosen.name}'"
+
+
+def _sized_flavor(run: EngineRun, size: int) -> str:
+    """The flavor with so many accelerators, one of the claimed flavor's type before others; '' where there is none."""
+    base, inputs = run.base, run.base.context.inputs
+    own = [*flavors.model_flavors(inputs, base.context.catalog, base.claim.main)]
+    others = [flavor for name, flavor in base.context.catalog.items() if flavor and name not in {f.name for f in own}]
+    sized = [flavor for flavor in (*own, *others) if flavors.accelerator_count(inputs, flavor) == size]
+    types, labels = inputs.accelerator_types(), own_labels(base.app)
+    cards = {flavor_card(types, flavor, labels) for flavor in base.placement.flavors}
+    same = [flavor for flavor in sized if flavor_card(types, flavor, labels) in cards]
+    return next((flavor.name for flavor in (*same, *(flavor for flavor in sized if flavor in own))), "")

@@ -179,6 +179,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W494", not_of=dict.fromkeys(KINDS, "tests/errors/W494-*, tests/check/test_every_kind.py: a value")),
     ),
     weight_formats.random_weights: (Fault("W498", ["--load-format", "dummy"]),),
+    accelerators.more_than_a_machine: (
+        Fault("W532", not_of=dict.fromkeys(KINDS, "tests/errors/W532-more-accelerators-than-a-server: a type")),
+    ),
     accelerators.unseen_devices: (
         Fault("W494", not_of=dict.fromkeys(KINDS, "tests/errors/W494-*, tests/check/test_every_kind.py: SGLang's")),
     ),
