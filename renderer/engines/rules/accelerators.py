@@ -129,11 +129,18 @@ def more_than_a_machine(running: RunningEngine) -> Iterator[Diagnostic]:
     is_whole = accelerator.group and not any(card.is_instance or not card.per_machine for card in cards)
     if not most or not is_whole or accelerator.number < 2 * most or running.takes_turns():
         return
+    if _gke_label() in running.pod.node_selector:
+        return  # which machines GKE has is known better (find_missing_nodes of renderer/check/kinds/pod_nodes.py)
     if origin := line.shared.where():
         types = " or ".join(sorted(card.name for card in cards))
         words = {"what": f"{accelerator.number} of {accelerator.resource}", "where": f"any server with {types}"}
         hint = f"request at most {most}{line.subject.over_pods}"
         yield make_diagnostic("W532", origin, has=f"{most} in clouds", hint=hint, **words)
+
+
+@cache
+def _gke_label() -> str:
+    return text_at(preset_table("accelerator_types"), "labels", "gke")
 
 
 @cache
