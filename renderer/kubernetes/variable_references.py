@@ -47,6 +47,11 @@ def plain_variables(container: Mapping[str, Any], config_maps: ConfigMaps | None
     return variables
 
 
+def referenced_names(text: str) -> list[str]:
+    """The variables that a text refers to."""
+    return [match[1] for match in _REFERENCE.finditer(text) if match[1]]
+
+
 def fill_in(text: str, variables: Mapping[str, str]) -> str:
     """The text with `$(NAME)` filled in where the variable is known; `$$` stays, for a text that is written again."""
     return _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text)

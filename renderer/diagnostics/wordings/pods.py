@@ -395,4 +395,8 @@ PODS: Final[dict[str, Wording]] = {
         "the {kind} '{name}' selects no pod of the DisaggregatedSet '{workload}' by {label}: {why}",
         "leave this label out, or fix its value",
     ),
+    "W849": Wording(
+        "the container has no variable '{name}', so Kubernetes leaves $({name}), and the engine gets that text",
+        "add it to the variables of the container, or write the value itself",
+    ),
 }
