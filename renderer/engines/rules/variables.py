@@ -7,19 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from renderer.diagnostics import Diagnostic, Origin, ReplacingHint, make_diagnostic, meant_name, rule
+from renderer.diagnostics import Diagnostic, ReplacingHint, make_diagnostic, meant_name, rule
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.name_lists import NameList
 from renderer.engines.option_validation import value_instead
 from renderer.engines.rules.accelerators import used_accelerators
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import as_text, maps_at, text_at
-from renderer.kubernetes.variable_references import referenced_names
 from renderer.preset_tables import preset_table
 from renderer.text.suggestions import closest
 
 _VISIBLE = "_VISIBLE_DEVICES"  # how their names end
-_INJECTED = ("LWS_",)  # variables that a webhook adds to pods, by how they begin
 _NEAR = 0.9  # one letter in ten may be wrong or missing
 _DIGITS = re.compile(r"\d+")
 
@@ -78,33 +76,6 @@ def _is_used(running: RunningEngine, name: str) -> bool:
     container = running.container
     values = (as_text(variable.get("value")) for variable in container.env)
     return any(name in text for text in itertools.chain(container.command, container.args, values))
-
-
-@rule(of=RunningEngine, when=lambda running: "$(" in " ".join((*running.container.command, *running.container.args)))
-def unset_variables(running: RunningEngine) -> Iterator[Diagnostic]:
-    """A warning for an argument with `$(NAME)` of a variable that the container does not have: Kubernetes leaves
-    it, so the engine gets these very characters. Silent where the variables are not all known.
-    """
-    container = running.container
-    if not running.is_whole or container.rest.get("envFrom"):
-        return
-    names = {as_text(variable.get("name")) for variable in container.env}
-    for field, texts in (("command", container.command), ("args", container.args)):
-        for i, text in enumerate(texts):
-            for name in referenced_names(text):
-                is_injected = name.startswith(_INJECTED) or "_SERVICE_" in name
-                if name in names or is_injected or not name.isupper():  # $(date) is a shell's
-                    continue
-                if origin := _written_place(running, name) or running.origin_of((*running.path, field, i)):
-                    yield make_diagnostic("W849", origin, name=name)
-
-
-def _written_place(running: RunningEngine, name: str) -> Origin | None:
-    """The first argument of users that refers to a variable."""
-    layers = running.line.written
-    places = ((layer, i) for layer in layers for i, arg in enumerate(layer.args) if name in referenced_names(arg))
-    layer, index = next(places, (None, 0))
-    return layer.origin_of(index) if layer else None
 
 
 @rule(of=RunningEngine, when=lambda running: running.line.shared.accelerator.number)

@@ -24,6 +24,7 @@ from renderer.engines.longer_context import beyond_context
 from renderer.engines.option_lists import completed_tag, list_path
 from renderer.engines.rules.accelerators import undivided_heads
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
+from renderer.kubernetes.variable_references import referenced_names
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.model_cache import FLOATING_REVISIONS
@@ -34,6 +35,7 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.text import patterns
 
 _GLOB = frozenset("*?[")
+_INJECTED = ("LWS_",)  # variables that a webhook adds to pods, by how they begin
 _LEAST_CHAT = 1024  # tokens, below which a prompt with its answer is cut off
 _USUAL_CHAT = 4096
 _ADDRESS = r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?"
@@ -398,6 +400,20 @@ def _options_with_draft(config: RecommendedConfig, run: EngineRun, path: str) ->
         if path in arg:
             options.add(option)
     return options
+
+
+@rule(of=PlannedPod, when=lambda planned: "$(" in " ".join(planned.command.args))
+def unset_variables(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for an argument with `$(NAME)` of a variable that the container does not have: Kubernetes leaves
+    it, so the engine gets these very characters.
+    """
+    runner = planned.pod.containers[0]
+    names = {variable["name"] for variable in runner.env}
+    for layer in planned.command.user_layers if "envFrom" not in runner.rest else ():
+        for i, arg in enumerate(layer.args):
+            for name in referenced_names(arg):
+                if name not in names and not name.startswith(_INJECTED) and "_SERVICE_" not in name:
+                    yield make_diagnostic("W849", layer.origin_of(i), name=name)
 
 
 def _may_name_draft(planned: PlannedPod) -> object:

@@ -175,7 +175,6 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W475", variable="VLLM_USE_V1"),
         Fault("W476", variable="VLLM_LOGGING_LEVL"),
     ),
-    variables.unset_variables: (Fault("W849", ["--seed", "$(SEED)"]),),
     variables.unseen_accelerators: (
         Fault("W494", not_of=dict.fromkeys(KINDS, "tests/errors/W494-*, tests/check/test_every_kind.py: a value")),
     ),
