@@ -300,6 +300,8 @@ def test_every_key_of_the_configuration_has_its_row() -> None:
 def test_the_complete_configuration(folder: Path, llmaz: Llmaz) -> None:
     (block,) = marked("config")
     laid_out(block, folder)
+    (folder / "extra").mkdir()
+    (folder / "extra" / "words.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: words}\n", "utf-8")
     done = llmaz("validate", "--strict")
     assert (done.code, done.err) == (0, "1 app, 21 objects: valid\n")
     spec = yaml.safe_load(block.text)["spec"]

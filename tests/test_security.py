@@ -18,6 +18,7 @@ from renderer import diagnostics, template
 from renderer.admission import limits as admission_limits
 from renderer.cel import texts
 from renderer.cli.console import FORMATS
+from renderer.engines import help_text
 from renderer.source import git, paths
 from renderer.text import patterns, suggestions
 from renderer.yamlio import limits
@@ -193,6 +194,7 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "a text that a template makes": [template.MAX_TEXT],
         "the list of a commit's files": [git.MAX_LIST_BYTES],
         "the files of a commit that are read at once": [git.MAX_CONTENT_BYTES],
+        "a help text that `llmaz presets learn` reads": [help_text.MAX_BYTES, 5],
         "a name for which a similar one is looked for": [suggestions.MAX_WORD],
         "what an expression of a ValidatingAdmissionPolicy makes": [admission_limits.MAX_MEMORY, texts.MAX_TEXT],
         "the values that an expression of a ValidatingAdmissionPolicy looks at": [

@@ -195,8 +195,9 @@ def test_presets_list(llmaz: Llmaz) -> None:
         if name.startswith("models/"):
             continue
         what, _, known = text.partition(" ")
-        assert bool(known) == ("list" in load.preset(name).value["spec"].get("engine", {}).get("options", {}))
-        assert not known or known.startswith("(options of ")
+        has_list = "list" in load.preset(name).value["spec"].get("engine", {}).get("options", {})
+        assert known.startswith("(options of ") == has_list
+        assert ("released " in known) == (folder == "backends" or name.startswith("backends/"))
         spec = load.preset(name).value["spec"]
         assert what == f"{spec['image']}:{spec['version']}"
 

@@ -144,6 +144,7 @@ QUOTERS = {
         *("cutover/operator_shutdown.py", "cutover/script.py"),  # patches: words by escapes.shell_word, shlex.join
         *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
         *(
+            "preset_catalog/preset_list.py",
             "integrations/gitops/plugin.py",
             "cli/argocd.py",
             "cli/check.py",

@@ -66,7 +66,7 @@ def config(**fields: Any) -> dict[str, Any]:
 
 
 def args(text: str) -> dict[str, Any]:
-    return {"backendName": "llamacpp", "args": ["--chat-template", text], "envs": [{"name": "PROMPT", "value": text}]}
+    return {"backendName": "llamacpp", "args": ["--grammar", text], "envs": [{"name": "PROMPT", "value": text}]}
 
 
 def put(path: Path | str, body: object) -> None:

@@ -57,6 +57,7 @@ FIELDS = {  # of a LeaderWorkerSet itself or, as llmaz's own key, of a Service
     "renderer/resolve/apps/service.py": "the llmaz Service's own key",
     "renderer/resolve/workload/field_origins.py": "the llmaz Service's own key",
     "renderer/resolve/workload/handwritten_pod.py": "the llmaz Service's own key",
+    "renderer/upgrade/version_places.py": "the llmaz Service's own key",
 }
 TEMPLATES = {  # paths of pod templates elsewhere
     "renderer/admission/unknowns.py": "labels that the API server gives the pods of a Job",
@@ -65,6 +66,7 @@ TEMPLATES = {  # paths of pod templates elsewhere
     "renderer/check/graph/pod_references.py": "a NodePool's template is one of nodes",
     "renderer/check/kinds/karpenter.py": "a NodePool's template is one of nodes",
     "renderer/check/sync_sources.py": "an ApplicationSet's template is one of Applications",
+    "renderer/check/graph/secret_keys.py": "a SealedSecret's template is one of a Secret",
     "renderer/kubernetes/secret_makers.py": "a SealedSecret's template is one of a Secret",
     "renderer/nodes/manifests.py": "a NodePool's template is one of nodes",
 }
@@ -143,7 +145,7 @@ def test_a_path_of_pods_is_found(text: str) -> None:
     assert [*template_paths(text)] != []
 
 
-@pytest.mark.parametrize(("word", "most"), [("workerTemplate", 12), ("leaderWorkerTemplate", 17)])
+@pytest.mark.parametrize(("word", "most"), [("workerTemplate", 13), ("leaderWorkerTemplate", 17)])
 def test_the_words_of_groups_are_for_fields_of_the_set(word: str, most: int) -> None:
     files = [inside(path) for path in SOURCES if word in path.read_text("utf-8")]
     assert [file for file in files if file not in FIELDS] == []

@@ -279,7 +279,7 @@ def _with_signs(value: object, signs: Mapping[str, str], naming: Set[str]) -> ob
         }
     if isinstance(value, list):
         return [
-            (signs.get(item, item) if before in naming else item)
+            (signs.get(item, item) if isinstance(before, str) and before in naming else item)
             if isinstance(item, str)
             else _with_signs(item, signs, naming)
             for before, item in zip(("", *value), value, strict=False)

@@ -476,14 +476,16 @@ ADVICE = [
     Advice(
         "E455",
         fits(f"weightsGiB: 60, contextLength: 8192, {SHAPE}"),
-        r"(\d+) accelerators with tensor parallel size (\d+) would fit: write limits: {nvidia.com/gpu: (\d+)} in flavor 'gpu'",
+        r"(\d+) accelerators with tensor parallel size (\d+) would fit: "
+        r"write limits: {nvidia.com/gpu: (\d+)} in flavor 'gpu'",
         [fits(f"weightsGiB: 60, contextLength: 8192, {SHAPE}", accelerators=4)],
         INPUT,
     ),
     Advice(
         "W455",
         fits(f"weightsGiB: 21.9, contextLength: 8192, {SHAPE}"),
-        r"(\d+) accelerators with tensor parallel size (\d+) would fit: write limits: {nvidia.com/gpu: (\d+)} in flavor 'gpu'",
+        r"(\d+) accelerators with tensor parallel size (\d+) would fit: "
+        r"write limits: {nvidia.com/gpu: (\d+)} in flavor 'gpu'",
         [fits(f"weightsGiB: 21.9, contextLength: 8192, {SHAPE}", accelerators=2)],
         INPUT,
     ),
