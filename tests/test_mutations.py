@@ -41,7 +41,7 @@ INPUTS = [
     if path.suffix in (".yaml", ".yml", ".json") and documents(path)
 ]
 GOLDENS = sorted(ROOT.glob("tests/cases/*/expected/**/*.yaml"))
-BLOCK = 48  # so many mutations are one test
+BLOCK = 72  # so many mutations are one test
 VALUES: tuple[Any, ...] = (
     None, [], {}, "", " ", 0, -1, 1.5, True, False, 10**30, 2**31, float("nan"), float("inf"), "x", "-", "off", "None",
     "true", "1e3", "1Gi", "0.5", "-5", "1e99999", "9" * 400 + "Gi", "a" * 300, "é🦙\n", "a: b", "../..", "{{ Port }}",

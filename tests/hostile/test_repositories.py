@@ -30,7 +30,7 @@ def test_most_inputs_reach_the_last_stage(name: str) -> None:
     for program in ("helm", "kubeconform", "kustomize"):
         tool(program)
     with listeners() as listening:
-        outcomes = [trial(number, 19, listening, name) for number in range(COUNT, COUNT + 48)]
+        outcomes = [trial(number, 19, listening, name) for number in range(COUNT, COUNT + 96)]
     assert {outcome.aim for outcome in outcomes} == {name}
     assert 2 * sum(outcome.reaches for outcome in outcomes) >= len(outcomes)
 

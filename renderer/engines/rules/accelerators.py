@@ -91,7 +91,7 @@ def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:
 def undivided_heads(attention: Mapping[str, object], size: int) -> dict[str, object]:
     """The words of what is told of heads that a tensor parallel size does not divide; {} where it divides them, or
     nobody knows how many there are. Of KV heads it may be a multiple too, and each accelerator then has a copy of one
-    (QKVParallelLinear of vLLM and SGLang). `attention`: as in facts.
+    (QKVParallelLinear in both engines that refuse heads). `attention`: as in facts.
     """
     heads, kv_heads = _heads_of(attention)
     if heads and heads % size:
