@@ -470,7 +470,7 @@ def test_full_disk(apps: int, folder: Path, llmaz: Llmaz) -> None:
     corpus(folder, apps)
     write(
         folder / "app-0010.yaml",
-        playground("big", "ns-3").replace('"4096"]', f'"4096", --chat-template, {"x" * 50_000}]'),
+        playground("big", "ns-3").replace('"4096"]', f'"4096", --grammar, {"x" * 50_000}]'),
     )
     whole = folder.parent / "whole"
     assert llmaz("render", "-o", whole).code == 0

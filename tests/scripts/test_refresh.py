@@ -404,7 +404,8 @@ def test_the_workflow_may_write_no_more_than_it_has_to() -> None:
 
 @pytest.mark.parametrize(("words", "command"), [((), ""), (("WRITE=llamacpp",), " --run --write 'llamacpp'")])
 def test_make_refresh_runs_the_script(words: tuple[str, ...], command: str) -> None:
-    done = subprocess.run(["make", "-n", "refresh", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    command_line = ["make", "-n", "--no-print-directory", "refresh", *words]
+    done = subprocess.run(command_line, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].rstrip() == f".venv/bin/python -m scripts.refresh{command}"
 
 
