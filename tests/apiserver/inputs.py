@@ -106,6 +106,9 @@ def filled(strategy: Strategy) -> Strategy:
 
 # ---- parts of pods ----
 
+# A first word with blanks is no program (E529).
+command = some(filled(text)).map(lambda words: ["".join(words[:1]).replace(" ", "") or "run", *words[1:]])
+
 env_name = st.one_of(
     st.from_regex(r"[A-Z_][A-Z0-9_]{0,12}", fullmatch=True), one_of("lower.dots", "with-dash", "A1", "_", "http_proxy")
 )
@@ -173,7 +176,7 @@ action = st.one_of(
         lambda path, port: {"httpGet": {"path": path, "port": port}}, one_of("/", "/health?a=b"), one_of(8080, "http")
     ),
     st.builds(lambda port: {"tcpSocket": {"port": port}}, one_of(8080, "http")),
-    st.builds(lambda words: {"exec": {"command": words}}, some(filled(text))),
+    st.builds(lambda words: {"exec": {"command": words}}, command),
     st.just({"grpc": {"port": 8080, "service": "a"}}),
 )
 probe = st.builds(
@@ -190,7 +193,7 @@ security = record(
 sidecar = record(
     {"name": label.map(lambda name: f"x-{name}"), "image": one_of("registry.example/proxy:v2", "busybox")},
     args=some(text),
-    command=some(filled(text)),
+    command=command,
     env=envs,
     imagePullPolicy=one_of("Always", "IfNotPresent", "Never"),
     resources=record(requests=filled(record(cpu=cpu, memory=memory))),
@@ -553,7 +556,7 @@ own_runtime = record(
             own_config,
         ),
     },
-    command=some(filled(text)),
+    command=command,
     envs=envs,
     lifecycle=st.builds(lambda seconds: {"preStop": {"sleep": {"seconds": seconds}}}, st.integers(1, 60)),
     livenessProbe=probe,
@@ -898,7 +901,7 @@ def own_pod(draw: st.DrawFn) -> Node:
         record(
             {"image": one_of("registry.example/engine:1.2.3", "engine@" + DIGEST)},
             args=some(text),
-            command=some(filled(text)),
+            command=command,
             env=envs,
             resources=resources,
             securityContext=security,
