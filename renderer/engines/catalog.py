@@ -21,7 +21,7 @@ from renderer.engines.known_engine import (
 )
 from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import Option, OptionList, options_of_all_versions, read_option_list
-from renderer.engines.option_validation import OptionRules
+from renderer.engines.option_rules import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.engines.runtime_versions import runtime_in_version
 from renderer.fit.accelerator_types import AcceleratorType, AcceleratorTypes

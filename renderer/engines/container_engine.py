@@ -21,7 +21,7 @@ from renderer.engines.handwritten_command import (
     table_entry,
     usual_port,
 )
-from renderer.engines.option_validation import OptionRules
+from renderer.engines.option_rules import OptionRules
 from renderer.engines.recognition import Clues, match_options
 from renderer.engines.running_engine import EngineLine, LineStart, SharedAccelerators, Subject
 from renderer.kubernetes.json_values import maps_at, text_at, texts_at

@@ -17,7 +17,7 @@ from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import option_names
 from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList, known_versions, list_path
-from renderer.engines.option_validation import OptionRules
+from renderer.engines.option_rules import OptionRules
 from renderer.engines.running_engine import MemoryShare
 from renderer.engines.version_order import version_key
 from renderer.kubernetes.json_values import text_at

@@ -15,7 +15,7 @@ from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, Dialect
 from renderer.engines.handwritten_command import EngineProgram, Word
 from renderer.engines.name_lists import EngineNames
-from renderer.engines.option_validation import OptionFinding, OptionRules
+from renderer.engines.option_rules import OptionFinding, OptionRules
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Container, Pod

@@ -13,7 +13,8 @@ import yaml
 from renderer import pipeline, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, has_errors
-from renderer.engines.option_validation import OptionRules, validate_options
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import validate_options
 from renderer.kubernetes import quantity
 from renderer.resolve.engine import preset_args
 from tests.combinations import cluster, traffic

@@ -61,7 +61,8 @@ def compare(engine: str, version: str, path: str) -> None:
     from renderer.engines import option_lists
     from renderer.engines.help_text import read_help
     from renderer.engines.known_engine import build_dialect, build_option_rules
-    from renderer.engines.option_validation import OptionRules, validate_options
+    from renderer.engines.option_rules import OptionRules
+    from renderer.engines.option_validation import validate_options
     from renderer.load import preset
     from renderer.load.option_lists import OptionListReader
     from renderer.preset_catalog.learning import list_text

@@ -14,7 +14,8 @@ import yaml
 
 from renderer.diagnostics import Collector
 from renderer.engines.option_meanings import _meanings, _spellings
-from renderer.engines.option_validation import OptionRules, validate_options
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import validate_options
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_tables import preset_table
 from renderer.resolve.engine import preset_args

@@ -12,7 +12,7 @@ import yaml
 from renderer import load
 from renderer.api import BackendRuntime, RenderOptions
 from renderer.diagnostics import Collector
-from renderer.engines import image_version, option_validation
+from renderer.engines import image_version, option_hints
 from renderer.engines.option_validation import validate_options
 from renderer.load.option_lists import OptionListReader
 from renderer.pipeline import render
@@ -134,4 +134,4 @@ def test_quotes_hide_what_the_whole_line_hides() -> None:
     for args in itertools.permutations(words, 4):
         for index in range(len(args)):
             whole = " ".join(hide_in_text(hide_in_args(args)[index]).split("\n"))
-            assert option_validation._quote(args, index) == whole
+            assert option_hints.quote_arg(args, index) == whole

@@ -13,7 +13,8 @@ import yaml
 from renderer import load
 from renderer.api import BackendRuntime
 from renderer.diagnostics import Collector
-from renderer.engines.option_validation import OptionRules, validate_options
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import validate_options
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import preset_args
 from renderer.resolve.engine.compilation import compile_engine

@@ -13,7 +13,7 @@ from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, build_style
 from renderer.engines.given_options import option_names
 from renderer.engines.option_lists import Option, OptionList
-from renderer.engines.option_validation import OptionRules
+from renderer.engines.option_rules import OptionRules
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import (
     EngineLine,

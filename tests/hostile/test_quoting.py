@@ -136,7 +136,7 @@ QUOTERS = {
     "shlex.quote": {"text/escapes.py"},
     "json.dumps": {
         *("kubernetes/component_versions.py", "schema_validation.py"),  # schemas
-        "engines/option_validation.py",  # values of options in hints, of letters, digits and .+-
+        "engines/option_hints.py",  # values of options in hints, of letters, digits and .+-
         "resolve/model_cache.py",  # hashes
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("adopt/open_models.py", "diff/live/leaves.py", "diff/live/command_options.py"),  # what is compared

@@ -15,7 +15,8 @@ from renderer.api import BackendRuntime, OpenModel
 from renderer.diagnostics import Collector, Origin
 from renderer.engines import image_version, runtime_versions, version_order
 from renderer.engines.option_lists import known_versions
-from renderer.engines.option_validation import OptionRules, validate_options
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import validate_options
 from renderer.kubernetes.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader

@@ -9,7 +9,8 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, meant_name
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import json_map, option_values, value_or_key, with_whole, written_options
 from renderer.engines.handwritten_command import option_variable, table_entry
-from renderer.engines.option_validation import OptionFinding, OptionRules, plugged_options, validate_options
+from renderer.engines.option_rules import OptionFinding, OptionRules
+from renderer.engines.option_validation import plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.engines.version_order import in_range

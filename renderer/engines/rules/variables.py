@@ -10,7 +10,7 @@ from functools import cache
 from renderer.diagnostics import Diagnostic, ReplacingHint, make_diagnostic, meant_name, rule
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.name_lists import NameList
-from renderer.engines.option_validation import value_instead
+from renderer.engines.option_hints import value_instead
 from renderer.engines.rules.accelerators import used_accelerators
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import as_text, maps_at, text_at

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.handwritten_command import Word, is_shell
-from renderer.engines.option_validation import OptionRules, positional_indexes
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import positional_indexes
 from renderer.engines.running_engine import EngineLine, LineStart, RunningEngine
 from renderer.kubernetes.json_values import text_at
 

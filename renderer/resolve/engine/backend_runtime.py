@@ -16,7 +16,7 @@ from renderer.engines.dialect import ArgLayer, ReservedOption
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.memory import MemoryOptions
 from renderer.engines.option_lists import OptionList
-from renderer.engines.option_validation import OptionRules
+from renderer.engines.option_rules import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Container
 from renderer.resolve import tasks

@@ -10,7 +10,8 @@ from msgspec import Struct
 from renderer.api import OpenModel
 from renderer.diagnostics import Origin
 from renderer.engines.dialect import ArgLayer, Dialect
-from renderer.engines.option_validation import OptionRules, validate_options
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import validate_options
 from renderer.engines.runtime_versions import rewrite_args
 from renderer.engines.version_order import in_range
 

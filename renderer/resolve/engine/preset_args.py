@@ -16,7 +16,8 @@ from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import build_option_rules
 from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_lists import OptionList
-from renderer.engines.option_validation import OptionRules, validate_options
+from renderer.engines.option_rules import OptionRules
+from renderer.engines.option_validation import validate_options
 from renderer.kubernetes.json_values import list_at, text_at
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import Engine

@@ -11,7 +11,7 @@ from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.dialect import ArgLayer, LineForm
 from renderer.engines.given_options import given_options
-from renderer.engines.option_validation import OptionRules
+from renderer.engines.option_rules import OptionRules
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Body

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from renderer.engines.option_validation import _UNCERTAIN
+from renderer.engines.option_rules import _UNCERTAIN
 from tests.conftest import Llmaz
 
 VLLM, SGLANG = "vllm/vllm-openai:v{}", "lmsysorg/sglang:v{}"
