@@ -451,3 +451,28 @@ def test_budgets(selector: str, expected: list[str]) -> None:
     assert findings([budget("other", selector), own, workload()]) == expected  # at one of the two, whatever their order
     rendered = own.replace("name: chat,", "name: zoo, labels: {app.kubernetes.io/managed-by: llmaz-renderer},")
     assert findings([budget("other", selector), rendered, workload()]) == expected  # at the hand-written one
+
+
+def test_budgets_of_other_namespaces_count_for_their_own_pods() -> None:
+    """A tool may put an object without a namespace into either."""
+    one = budget("a", "{matchLabels: {leaderworkerset.sigs.k8s.io/name: chat}}")
+    other = one.replace("name: a, namespace: llm", "name: b, namespace: prod")
+    group = """
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: chat}
+spec: {replicas: 2, leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: web, image: web}]}}}}
+"""
+    assert findings([one, other, group]) == []
+    assert findings([one, other.replace("prod", "llm"), group]) == ["W576 spec.selector"]
+
+
+def test_a_budget_that_several_files_pass_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    """Each may be of another cluster: of the second one the pods are not taken for those of the first."""
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "llmaz.yaml").write_text(TREE)
+    for app in ("one", "two"):
+        own = budget("web", f"{{matchLabels: {{app: {app}}}}}")
+        (tmp_path / "extra" / f"{app}.yaml").write_text(f"{workload(name=app)}---\n{own}\n")
+    monkeypatch.chdir(tmp_path)
+    assert "[E" not in llmaz("validate").err

@@ -57,10 +57,9 @@ def validate_second_budget(view: ObjectView, body: Body, namespace: str, name: s
     By Kubernetes 1.34, pkg/registry/core/pod/storage/eviction.go: an eviction with two budgets is answered with 500.
     """
     budgets = view.once("budgets of pods", _budgets_of_pods)
-    for pods in _selected(view, namespace, map_at(body, "spec")):
-        for other in budgets[id(pods)]:
-            is_later = name > other or is_rendered(view.objects[_BUDGET, namespace, other])
-            if other != name and is_later and not is_rendered(body):
+    for pods in () if is_rendered(body) else _selected(view, namespace, map_at(body, "spec")):
+        for other, is_made in budgets.get((namespace, id(pods)), ()):
+            if other != name and (is_made or name > other):
                 words = {"name": name, "other": other, "workload": pods.workload}
                 yield Finding("W576", ("spec", "selector"), words)
                 return
@@ -75,10 +74,12 @@ def _selected(view: ObjectView, namespace: str, spec: Body) -> Sequence[Workload
     return [entry for entry in pods if selects(selector, entry.labels)]
 
 
-def _budgets_of_pods(view: ObjectView) -> dict[int, list[str]]:
-    """The names of the budgets of some pods, by the id of these, which the view keeps."""
-    budgets: dict[int, list[str]] = {}
+def _budgets_of_pods(view: ObjectView) -> dict[tuple[str, int], list[tuple[str, bool]]]:
+    """The budgets of some pods, by their namespace and the id of the pods, which the view keeps: the name of each, and
+    whether it is rendered.
+    """
+    budgets: dict[tuple[str, int], list[tuple[str, bool]]] = {}
     for namespace, name, body in view.all(_BUDGET):
         for pods in _selected(view, namespace, map_at(body, "spec")):
-            budgets.setdefault(id(pods), []).append(name)
+            budgets.setdefault((namespace, id(pods)), []).append((name, is_rendered(body)))
     return budgets
