@@ -97,7 +97,7 @@ def quota_shares(body: Body, replicas: Iterable[Replica]) -> Iterator[QuotaShare
         is_scaled = workload.is_scalable or role
         count = (slice_count(body) if role else 1) * int(number_at(replica.spec, "replicas", default=1))
         try:
-            pods = [_counted_pods(replica.pods(template), template.spec) for template in replica.templates]
+            pods = [_counted_pods(replica.pods(template), template.spec) for template in replica.used_templates]
         except ValueError:
             continue  # told as such
         yield QuotaShare(who, namespace, target if is_scaled else None, count, surge_bound(kind, replica.spec), pods)

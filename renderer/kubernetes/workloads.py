@@ -220,6 +220,11 @@ class Replica(Struct, frozen=True):
         """The template of the pods that answer requests."""
         return self.templates[0]
 
+    @property
+    def used_templates(self) -> Sequence[PodTemplate]:
+        """Those of which pods are made: of a group of one pod that of its leader alone."""
+        return self.templates if self.size > 1 else self.templates[:1]
+
     def pods(self, template: PodTemplate) -> int:
         """How many pods of a replica are made of one of its templates."""
         leaders = 1 if template is self.templates[0] else 0

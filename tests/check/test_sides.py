@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from renderer.check.graph import ExternalObjects, ObjectView, validate_graph
-from renderer.check.graph.rules import side_rules
+from renderer.check.graph.rules import GraphRules, check_rules, side_rules
 from renderer.diagnostics import dotted
 
 if TYPE_CHECKING:
@@ -51,11 +51,13 @@ def asks(key: str = "HF_TOKEN", name: str = "thing", *, optional: bool = True) -
     return workload(f"env: [{{name: A, valueFrom: {{secretKeyRef: {reference}}}}}]")
 
 
-def findings(texts: Sequence[str], external_objects: ExternalObjects | None = None) -> list[str]:
+def findings(
+    texts: Sequence[str], external_objects: ExternalObjects | None = None, *, stage: GraphRules = side_rules
+) -> list[str]:
     """The code and field of each finding."""
     bodies: list[Body] = [yaml.safe_load(text) for text in texts]
     view = ObjectView(bodies, external_objects or ExternalObjects())
-    return [f"{finding.code} {dotted(finding.path)}" for _, finding in validate_graph(view, side_rules)]
+    return [f"{finding.code} {dotted(finding.path)}" for _, finding in validate_graph(view, stage)]
 
 
 def limits(item: str) -> str:
@@ -467,7 +469,9 @@ spec: {replicas: 2, leaderWorkerTemplate: {workerTemplate: {spec: {containers: [
     assert findings([one, other.replace("prod", "llm"), group]) == ["W576 spec.selector"]
 
 
-def test_a_budget_that_several_files_pass_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+def test_a_budget_that_several_files_pass_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
     """Each may be of another cluster: of the second one the pods are not taken for those of the first."""
     (tmp_path / "extra").mkdir()
     (tmp_path / "llmaz.yaml").write_text(TREE)
@@ -476,3 +480,29 @@ def test_a_budget_that_several_files_pass_through(tmp_path: Path, monkeypatch: p
         (tmp_path / "extra" / f"{app}.yaml").write_text(f"{workload(name=app)}---\n{own}\n")
     monkeypatch.chdir(tmp_path)
     assert "[E" not in llmaz("validate").err
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1, []), (2, ["E576", "E929", "W881", "W931"])])
+def test_the_template_of_workers_counts_where_there_are_some(size: int, expected: list[str]) -> None:
+    """A LeaderWorkerSet has to have the template, also where its groups are of one pod."""
+    pod = "spec: {containers: [{name: web, image: web, resources: {requests: {%s}}}]}"
+    group = f"""
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {{name: chat, namespace: llm, labels: {{kueue.x-k8s.io/queue-name: models}}}}
+spec:
+  replicas: 1
+  leaderWorkerTemplate:
+    size: {size}
+    leaderTemplate: {{{pod % "cpu: 1, memory: 1Gi"}}}
+    workerTemplate: {{{pod % "memory: 9Gi, nvidia.com/gpu: 1"}}}
+"""
+    queue = "kueue.x-k8s.io/v1beta1"
+    sides = [
+        limits("{type: Pod, min: {cpu: 1}}"),
+        thing("ClusterQueue", "{resourceGroups: [{coveredResources: [cpu, memory]}]}", queue, "all"),
+        thing("LocalQueue", "{clusterQueue: all}", queue, "models"),
+    ]
+    quota = thing("ResourceQuota", "{hard: {cpu: 8, requests.nvidia.com/gpu: 0}}")
+    lines = [*findings([group, *sides]), *findings([group, quota], stage=check_rules)]
+    assert sorted(line.partition(" ")[0] for line in lines) == expected

@@ -55,9 +55,9 @@ def view_replicas(view: ObjectView, body: Body) -> Sequence[Replica]:
 
 
 def view_templates(view: ObjectView, body: Body) -> Iterator[PodTemplate]:
-    """The pod templates of an object of the view."""
+    """The pod templates of an object of the view, of which pods are made."""
     for replica in view_replicas(view, body):
-        yield from replica.templates
+        yield from replica.used_templates
 
 
 def numbers_slices(view: ObjectView) -> Sequence[bool]:
