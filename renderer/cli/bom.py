@@ -7,10 +7,13 @@ from typing import Any
 import click
 
 from renderer.cli.console import (
+    ALLOW_EMPTY,
+    ANY_ENV,
     INVALID,
+    PATHS,
     SET,
+    STRICT,
     VERBOSE,
-    complete_files,
     examples,
     exit_with,
     print_line,
@@ -26,11 +29,11 @@ from renderer.diagnostics import counted
     short_help="Print a bill of materials: models, licences, images.",
     epilog=examples("llmaz bom > bom.json", "llmaz bom --strict"),
 )
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @SET
-@click.option("--env", default="", metavar="NAME", help="Only this environment of RenderConfig. [default: all]")
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@ANY_ENV
+@STRICT
+@ALLOW_EMPTY
 @VERBOSE
 def bom(paths: tuple[str, ...], **flags: Any) -> None:
     """Print what the apps below PATHS are made of as CycloneDX 1.6 in JSON: models with source, revision, digest and

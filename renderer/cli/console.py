@@ -80,7 +80,8 @@ def _command_hint(word: str, names: Sequence[str]) -> str:
     return f"did you mean '{close}'?" if close else f"known: {', '.join(names)}"
 
 
-# Options of commands that read input, with short help.
+# Arguments and options of commands that read input, with short help.
+PATHS = click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 VERBOSE = click.option(
     "-v", "--verbose", is_flag=True, help="Print every note, not only the first of a kind and the number of others."
 )
@@ -88,6 +89,11 @@ SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", hel
 ENV = click.option(
     "--env", default="", metavar="NAME", help="The environment to use. Required if RenderConfig has several."
 )
+ANY_ENV = click.option(
+    "--env", default="", metavar="NAME", help="Only this environment of RenderConfig. [default: all]"
+)
+STRICT = click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 
 
 def _policy_file(context: click.Context, option: click.Parameter, file: str | None) -> str:
@@ -110,7 +116,7 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options of every command that reads input."""
     for option in reversed(
         (
-            click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files),
+            PATHS,
             click.option(
                 "--set",
                 "overrides",
@@ -121,8 +127,8 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
             click.option(
                 "--env", default="", metavar="NAME", help="Use only this environment of RenderConfig. [default: all]"
             ),
-            click.option("--strict", is_flag=True, help="Treat warnings as errors."),
-            click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input."),
+            STRICT,
+            ALLOW_EMPTY,
             click.option(
                 "--format",
                 "form",
@@ -165,7 +171,11 @@ def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -
     if flags.get("verbose"):
         more["verbose"] = True
     return RenderOptions(
-        paths=paths, overrides=flags["overrides"], strict=flags["strict"], allow_empty=flags["allow_empty"], **more
+        paths=paths,
+        overrides=flags["overrides"],
+        strict=flags["strict"],
+        allow_empty=flags.get("allow_empty", False),
+        **more,
     )
 
 

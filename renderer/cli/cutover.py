@@ -10,6 +10,7 @@ from renderer.cli.console import (
     ENV,
     INVALID,
     SET,
+    STRICT,
     complete_files,
     examples,
     exit_with,
@@ -46,7 +47,7 @@ from renderer.diagnostics import counted, has_errors
 )
 @SET
 @ENV
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@STRICT
 @click.pass_context
 def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form: str, **flags: Any) -> None:
     """Print the commands that move the cluster of DUMP from llmaz's operator, or from workloads that llmaz adopt has
@@ -69,9 +70,7 @@ def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form
         dump, problems = read_dump(files, dumps)
         if not has_errors(problems, flags["strict"]):
             paths = trailing_paths(context)
-            options = load.for_one_environment(
-                render_options(paths, {**flags, "allow_empty": False}, texts=True), "llmaz cutover"
-            )
+            options = load.for_one_environment(render_options(paths, flags, texts=True), "llmaz cutover")
             scopes = load.scopes(options)
             result = pipeline.render(options, scopes)
             problems += result.problems

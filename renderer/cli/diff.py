@@ -8,6 +8,7 @@ import click
 from msgspec.structs import replace
 
 from renderer.cli.console import (
+    ALLOW_EMPTY,
     ENV,
     INVALID,
     POLICY,
@@ -89,7 +90,7 @@ class _BaseForm(click.Choice[str]):
     is_flag=True,
     help="Treat warnings as errors. With --live it means: exit 1 if something is lost or unexplained.",
 )
-@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@ALLOW_EMPTY
 @VERBOSE
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:

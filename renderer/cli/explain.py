@@ -6,7 +6,7 @@ import os
 
 import click
 
-from renderer.cli.console import ENV, SET, complete_files, examples, exit_with, report, report_failures
+from renderer.cli.console import ENV, PATHS, SET, examples, exit_with, report, report_failures
 from renderer.cli.standard_streams import write
 
 _FIELDS = ("apiVersion", "kind", "metadata", "spec")  # at the top of objects
@@ -17,7 +17,7 @@ _FIELDS = ("apiVersion", "kind", "metadata", "spec")  # at the top of objects
     epilog=examples("llmaz explain lws/demo/chat.spec.replicas", "llmaz explain rendered/demo/chat.yaml:20"),
 )
 @click.argument("what", metavar="OBJECT[.FIELD]")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @click.option(
     "--format",
     "form",

@@ -7,10 +7,13 @@ from typing import Any, NoReturn
 import click
 
 from renderer.cli.console import (
+    ALLOW_EMPTY,
+    ANY_ENV,
     INVALID,
+    PATHS,
     SET,
+    STRICT,
     VERBOSE,
-    complete_files,
     examples,
     exit_with,
     print_line,
@@ -29,7 +32,7 @@ _KEYS = ("owner", "namespace", "accelerator", "environment")
     short_help="Show what runs at least and at most: GPUs, prices, owners.",
     epilog=examples("llmaz fleet --by owner", "llmaz fleet --html fleet.html"),
 )
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @click.option("--by", type=click.Choice(_KEYS), help="Print sums of what has the same one, not each workload.")
 @click.option(
     "--format",
@@ -46,9 +49,9 @@ _KEYS = ("owner", "namespace", "accelerator", "environment")
     help="Lead each row of the page to its input: https://host/path/{file}#L{line}.",
 )
 @SET
-@click.option("--env", default="", metavar="NAME", help="Only this environment of RenderConfig. [default: all]")
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@ANY_ENV
+@STRICT
+@ALLOW_EMPTY
 @VERBOSE
 def fleet(
     paths: tuple[str, ...], by: str | None, form: str, page: str | None, source_url: str | None, **flags: Any

@@ -6,7 +6,7 @@ from typing import IO, Any
 
 import click
 
-from renderer.cli.console import INVALID, SET, examples, exit_with, print_line, report, report_failures
+from renderer.cli.console import INVALID, SET, STRICT, examples, exit_with, print_line, report, report_failures
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
@@ -20,7 +20,7 @@ from renderer.diagnostics import counted
 @click.option(
     "--env", default="", metavar="NAME", help="The environment to render. Required if RenderConfig has several."
 )
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@STRICT
 def kustomize(file: IO[bytes], **flags: Any) -> None:
     """Read a ResourceList from FILE or standard input, and print the rendered
     ResourceList.

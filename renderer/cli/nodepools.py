@@ -7,12 +7,14 @@ from typing import Any
 import click
 
 from renderer.cli.console import (
+    ALLOW_EMPTY,
     ENV,
     INVALID,
+    PATHS,
     SET,
     STALE,
+    STRICT,
     VERBOSE,
-    complete_files,
     examples,
     exit_with,
     print_line,
@@ -28,13 +30,13 @@ from renderer.diagnostics import counted
     short_help="Print Karpenter's node pools for the flavors in use.",
     epilog=examples("llmaz nodepools", "llmaz nodepools -o platform/nodepools.yaml"),
 )
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @click.option("-o", "--output", metavar="FILE", help="Write them to this file.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when the file of -o is stale.")
 @SET
 @ENV
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@STRICT
+@ALLOW_EMPTY
 @VERBOSE
 def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: Any) -> None:
     """Print a NodePool and an EC2NodeClass for each flavor in use, limited to what the workloads need.

@@ -9,6 +9,7 @@ import click
 
 from renderer.cli.console import (
     INVALID,
+    PATHS,
     STALE,
     Group,
     complete_files,
@@ -313,7 +314,7 @@ def _tree_problems() -> list[Diagnostic]:
     epilog=examples('llmaz presets diff "$BACKEND"', 'llmaz presets diff "$MODEL" models --exit-code'),
 )
 @click.argument("name", shell_complete=complete_words(_presets))
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @click.option("--exit-code", "exit_code", is_flag=True, help="Exit 1 when they differ.")
 def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
     """Print how the BackendRuntime or OpenModel NAME below PATHS differs from the preset, as a unified diff.
@@ -335,7 +336,7 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
     short_help="Print prometheus-adapter rules for autoscalers.",
     epilog=examples("llmaz presets adapter-rules", "llmaz presets adapter-rules backends >rules.yaml"),
 )
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 def presets_adapter_rules(paths: tuple[str, ...]) -> None:
     """Print a values file for the chart prometheus-adapter: one rule for each metric that autoscalers use.
 

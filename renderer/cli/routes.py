@@ -7,11 +7,13 @@ from typing import Any
 import click
 
 from renderer.cli.console import (
+    ALLOW_EMPTY,
     ENV,
     INVALID,
+    PATHS,
     SET,
+    STRICT,
     VERBOSE,
-    complete_files,
     examples,
     exit_with,
     print_line,
@@ -27,7 +29,7 @@ from renderer.diagnostics import counted
     short_help="Show the routes: public names and their models.",
     epilog=examples("llmaz routes", "llmaz routes --format markdown"),
 )
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @click.option(
     "--format",
     "form",
@@ -38,8 +40,8 @@ from renderer.diagnostics import counted
 )
 @SET
 @ENV
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@STRICT
+@ALLOW_EMPTY
 @VERBOSE
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
     """Show the routes that the input below PATHS makes, by Gateway: public name, owner, and what it leads to.

@@ -8,11 +8,12 @@ import click
 
 from renderer.cli.console import (
     INVALID,
+    PATHS,
     POLICY,
     SET,
     STALE,
+    STRICT,
     VERBOSE,
-    complete_files,
     complete_words,
     examples,
     exit_with,
@@ -36,7 +37,7 @@ def _backends() -> list[str]:
     epilog=examples('llmaz upgrade "$BACKEND"', 'llmaz upgrade "$BACKEND" --format markdown'),
 )
 @click.argument("engine", metavar="ENGINE[=VERSION]", shell_complete=complete_words(_backends))
-@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@PATHS
 @click.option("--write", "writes", is_flag=True, help="Write the version, and what mends breaks, into your files.")
 @click.option("--force", is_flag=True, help="With --write: also into files with changes that are not committed.")
 @click.option(
@@ -49,7 +50,7 @@ def _backends() -> list[str]:
 )
 @SET
 @POLICY
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@STRICT
 @VERBOSE
 def upgrade(engine: str, paths: tuple[str, ...], writes: bool, force: bool, form: str, **flags: Any) -> None:
     """Show what happens when the apps below PATHS run another version of ENGINE, by default the newest that is known.
@@ -65,7 +66,7 @@ def upgrade(engine: str, paths: tuple[str, ...], writes: bool, force: bool, form
     with report_failures():
         from renderer.upgrade import FORMS, remaining_breaks, upgrade_engine, write_upgrade
 
-        options = render_options(paths, {**flags, "allow_empty": False})
+        options = render_options(paths, flags)
         result = upgrade_engine(engine, options)
     if failed := report(result.notices, "text", flags["strict"]):
         print_line("text", counted(failed, "error"))
