@@ -53,6 +53,13 @@ def complete_words(
     return complete
 
 
+def backend_names() -> list[str]:
+    """The backends that ship with llmaz, for `complete_words`."""
+    from renderer import load
+
+    return load.preset_names("backends")
+
+
 class Group(click.Group):
     """A group of commands."""
 

@@ -12,6 +12,7 @@ from renderer.cli.console import (
     PATHS,
     STALE,
     Group,
+    backend_names,
     complete_files,
     complete_words,
     examples,
@@ -36,12 +37,6 @@ def _models() -> list[str]:
     from renderer import load
 
     return list(load.preset_names("models"))
-
-
-def _backends() -> list[str]:
-    from renderer import load
-
-    return list(load.preset_names("backends"))
 
 
 def _accelerators() -> list[str]:
@@ -128,7 +123,7 @@ def presets_list(context: click.Context, /, text: str, task: str, fits: str, for
 @click.option(
     "--backend",
     metavar="BACKEND",
-    shell_complete=complete_words(_backends),
+    shell_complete=complete_words(backend_names),
     help="With --resolved or --fit, for a model: the backend. [default: as for render]",
 )
 @click.option("--fit", is_flag=True, help="Print on which types of accelerators a model fits, and on how many.")
@@ -256,7 +251,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
         'llmaz presets learn "$BACKEND" "$VERSION" - --force <help.txt',
     ),
 )
-@click.argument("engine", shell_complete=complete_words(_backends))
+@click.argument("engine", shell_complete=complete_words(backend_names))
 @click.argument("version")
 @click.argument("source", type=click.File("rb"), shell_complete=complete_files)
 @click.option("--force", is_flag=True, help="Learn a version that this release knows; overwrite a list of your own.")

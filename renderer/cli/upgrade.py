@@ -14,6 +14,7 @@ from renderer.cli.console import (
     STALE,
     STRICT,
     VERBOSE,
+    backend_names,
     complete_words,
     examples,
     exit_with,
@@ -26,17 +27,11 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
 
-def _backends() -> list[str]:
-    from renderer import load
-
-    return load.preset_names("backends")
-
-
 @click.command(
     short_help="Show what another version of an engine breaks, and write it.",
     epilog=examples('llmaz upgrade "$BACKEND"', 'llmaz upgrade "$BACKEND" --format markdown'),
 )
-@click.argument("engine", metavar="ENGINE[=VERSION]", shell_complete=complete_words(_backends))
+@click.argument("engine", metavar="ENGINE[=VERSION]", shell_complete=complete_words(backend_names))
 @PATHS
 @click.option("--write", "writes", is_flag=True, help="Write the version, and what mends breaks, into your files.")
 @click.option("--force", is_flag=True, help="With --write: also into files with changes that are not committed.")
