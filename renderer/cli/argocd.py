@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from renderer.cli.console import (
-    INVALID,
     Group,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     report,
     report_failures,
@@ -20,7 +20,6 @@ from renderer.cli.console import (
     run,
 )
 from renderer.cli.standard_streams import write
-from renderer.diagnostics import counted
 
 if TYPE_CHECKING:
     from renderer.integrations.gitops import EnvironmentSource
@@ -185,8 +184,7 @@ def argocd_generate() -> None:
         )
         result = run(RenderOptions(paths=(call.path,), overrides=call.overrides, texts=True, env=env), "text")
         if failed := report(result.problems, "text"):
-            print_line("text", counted(failed, "error"))
-            exit_with(INVALID)
+            exit_with_errors(failed)
         text = plugin.join_files((file.path, file.text) for file in result.texts)
     if result.skipped_shared:
         print_line("text", f"left out, since other apps share them: {', '.join(result.skipped_shared)}")

@@ -9,20 +9,19 @@ import click
 from renderer.cli.console import (
     ALLOW_EMPTY,
     ANY_ENV,
-    INVALID,
     PATHS,
     SET,
     STRICT,
     VERBOSE,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     render_options,
     report,
     report_failures,
 )
 from renderer.cli.standard_streams import write
-from renderer.diagnostics import counted
 
 
 @click.command(
@@ -50,7 +49,6 @@ def bom(paths: tuple[str, ...], **flags: Any) -> None:
         if not failed:
             write(to_json(bill))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     print_line("text", summary(bill))
     exit_with(0)

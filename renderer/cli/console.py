@@ -269,14 +269,13 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
             print_aside(INTERRUPT_MESSAGE)
             exit_with(INTERRUPTED)
         cause = cause.__cause__ or cause.__context__
-    from renderer.diagnostics import InternalError, RenderError, counted
+    from renderer.diagnostics import InternalError, RenderError
     from renderer.load import PresetRefused
     from renderer.workers import out_of_memory, ran_out_of_memory
 
     if isinstance(error, PresetRefused):
         print_aside(str(error))
-        print_line(form, counted(1, "error"))
-        exit_with(INVALID)
+        exit_with_errors(1, form)
     if ran_out_of_memory(error):
         _report_and_exit([out_of_memory()], form)
     if isinstance(error, RenderError):
@@ -300,10 +299,8 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
 
 def _report_and_exit(problems: Iterable[Diagnostic], form: str) -> NoReturn:
     """Ends the program with the diagnostics, and their number on the last line for people."""
-    from renderer.diagnostics import counted
 
-    print_line(form, counted(report(problems, form), "error"))
-    exit_with(INVALID)
+    exit_with_errors(report(problems, form), form)
 
 
 def _os_error_diagnostic(error: OSError) -> Diagnostic:
@@ -336,6 +333,16 @@ def _import_diagnostic(error: ImportError, package: str) -> Diagnostic:
         hint = f"install the system package that contains {library[0]}"
     words = {"package": package or "that is needed", "what": what, "hint": hint}
     return make_diagnostic("E161", Origin(NamedSource("llmaz")), **words)
+
+
+def exit_with_errors(count: int, form: str = "text", *, unwritten: bool = False) -> NoReturn:
+    """Ends the program with the number of errors on the last line for people; `unwritten`: also with the words that no
+    file was written.
+    """
+    from renderer.diagnostics import counted
+
+    print_line(form, counted(count, "error") + ("; nothing was written" if unwritten else ""))
+    exit_with(INVALID)
 
 
 def exit_with(code: int) -> NoReturn:

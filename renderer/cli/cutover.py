@@ -8,20 +8,19 @@ import click
 
 from renderer.cli.console import (
     ENV,
-    INVALID,
     SET,
     STRICT,
     complete_files,
     examples,
     exit_with,
-    print_line,
+    exit_with_errors,
     render_options,
     report,
     report_failures,
 )
 from renderer.cli.standard_streams import write
 from renderer.cli.trailing_paths import TrailingPathsCommand, trailing_paths
-from renderer.diagnostics import counted, has_errors
+from renderer.diagnostics import has_errors
 
 
 @click.command(
@@ -85,7 +84,6 @@ def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form
                 problems += cutover_steps.problems
                 text = FORMS[form](cutover_steps)
     if failed := report(problems, "text", flags["strict"]):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     write(text)
     exit_with(0)

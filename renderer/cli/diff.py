@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from renderer.cli.console import (
     ALLOW_EMPTY,
     ENV,
-    INVALID,
     POLICY,
     STALE,
     VERBOSE,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     render_options,
     report,
@@ -24,7 +24,6 @@ from renderer.cli.console import (
 )
 from renderer.cli.standard_streams import write
 from renderer.cli.trailing_paths import TrailingPathsCommand, trailing_paths
-from renderer.diagnostics import counted
 
 if TYPE_CHECKING:
     from renderer.api import RenderOptions
@@ -158,8 +157,7 @@ def _compare_sides(context: click.Context, between: str, form: str, tells: bool,
             write(markdown_errors(sides.problems, sides.environment, flags["strict"], sides.risks))
         for risk in sides.risks:
             print_line("text", f"{risk.key.place}: {risk.title}: {risk.message}")
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     with report_failures():
         from renderer.diff.comparison import compare
         from renderer.diff.formats import FORMS
@@ -197,7 +195,6 @@ def _compare_live(context: click.Context, used: list[str], form: str, flags: dic
         comparison = compare_dump(flags["dumps"], options)
     failed = report(comparison.problems, "text", brief=not flags["verbose"])
     if comparison.report is None:
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     write((live_json if form == "json" else live_text)(comparison.report, show_values=flags["show"]))
     exit_with(STALE if flags["strict"] and comparison.report.lost + comparison.report.unexplained else 0)

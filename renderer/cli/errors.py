@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.console import INVALID, complete_words, examples, exit_with, print_line
+from renderer.cli.console import complete_words, examples, exit_with_errors, print_line
 from renderer.cli.standard_streams import write
 
 
@@ -27,7 +27,6 @@ def errors(codes: tuple[str, ...]) -> None:
     the areas are listed.
     """
     from renderer import error_pages
-    from renderer.diagnostics import counted
 
     if not codes:
         write(error_pages.area_list())
@@ -46,6 +45,5 @@ def errors(codes: tuple[str, ...]) -> None:
         print_line("text", f"CODE: {message} [{error_pages.UNKNOWN_CODE}]")
         print_line("text", f"    hint: {hint}")
     if unknown:
-        print_line("text", counted(len(unknown), "error"))
-        exit_with(INVALID)
+        exit_with_errors(len(unknown))
     write("\n".join(parts))

@@ -9,13 +9,13 @@ import click
 from renderer.cli.console import (
     ALLOW_EMPTY,
     ANY_ENV,
-    INVALID,
     PATHS,
     SET,
     STRICT,
     VERBOSE,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     render_options,
     report,
@@ -23,7 +23,6 @@ from renderer.cli.console import (
     require_values,
 )
 from renderer.cli.standard_streams import write
-from renderer.diagnostics import counted
 
 _KEYS = ("owner", "namespace", "accelerator", "environment")
 
@@ -78,8 +77,7 @@ def fleet(
         if not failed:
             write(FORMS[form](planned, by or ""))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     print_line("text", summary(planned))
     exit_with(0)
 
@@ -96,8 +94,7 @@ def _write_page(paths: tuple[str, ...], page: str, source_url: str, flags: dict[
             raise RenderError(refusals)
         contents, problems = read_contents(render_options(paths, flags))
         if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
-            print_line("text", f"{counted(failed, 'error')}; nothing was written")
-            exit_with(INVALID)
+            exit_with_errors(failed, unwritten=True)
         text = to_html(contents, source_url)
         state = update_file(contents.scope, page, text, option="--html", mark=MARK)
     print_line("text", f"{summary(contents.fleet)} → {page}{': unchanged' if state == 'same' else ''}")

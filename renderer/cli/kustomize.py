@@ -6,9 +6,16 @@ from typing import IO, Any
 
 import click
 
-from renderer.cli.console import INVALID, SET, STRICT, examples, exit_with, print_line, report, report_failures
+from renderer.cli.console import (
+    SET,
+    STRICT,
+    examples,
+    exit_with,
+    exit_with_errors,
+    report,
+    report_failures,
+)
 from renderer.cli.standard_streams import write
-from renderer.diagnostics import counted
 
 
 @click.command(
@@ -41,6 +48,5 @@ def kustomize(file: IO[bytes], **flags: Any) -> None:
         answer = run_function(name, file.read(MAX_BYTES + 1), options)
     write(answer.text)
     if failed := report(answer.problems, "text", flags["strict"]):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     exit_with(0)

@@ -9,7 +9,6 @@ import click
 from renderer.cli.console import (
     ALLOW_EMPTY,
     ENV,
-    INVALID,
     PATHS,
     SET,
     STALE,
@@ -17,6 +16,7 @@ from renderer.cli.console import (
     VERBOSE,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     render_options,
     report,
@@ -55,10 +55,7 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
 
         pools, problems = make_nodepools(load.for_one_environment(render_options(paths, flags), "llmaz nodepools"))
         if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
-            print_line(
-                "text", f"{counted(failed, 'error')}; nothing was written" if output else counted(failed, "error")
-            )
-            exit_with(INVALID)
+            exit_with_errors(failed, unwritten=bool(output))
         state = update_file(pools.fleet.scope, output, pools.text, write=not check) if output else ""
     message = f"{counted(pools.pools, 'node pool')} for {counted(pools.workloads, 'workload')}"
     if not output:

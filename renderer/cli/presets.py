@@ -8,7 +8,6 @@ from typing import BinaryIO
 import click
 
 from renderer.cli.console import (
-    INVALID,
     PATHS,
     STALE,
     Group,
@@ -17,6 +16,7 @@ from renderer.cli.console import (
     complete_words,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     report,
     report_failures,
@@ -167,8 +167,7 @@ def presets_show(
         preview = make_preview(name, model or "", backend or "", overrides, version or "")
     write(preview.text)
     if failed := report(preview.problems, "text"):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     if preview.chosen:
         print_line("text", f"for the model {preview.chosen}; --model names another")
 
@@ -342,6 +341,5 @@ def presets_adapter_rules(paths: tuple[str, ...]) -> None:
 
         values, problems = rules(paths)
     if failed := report(problems, "text"):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     write(values)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from renderer.cli.console import (
-    INVALID,
     POLICY,
     STALE,
     examples,
     exit_with,
+    exit_with_errors,
     input_options,
     print_line,
     render_options,
@@ -89,11 +89,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     )
     failed -= len(stale)
     if failed:
-        print_line(
-            flags["form"],
-            f"{counted(failed, 'error')}; nothing was written" if options.write else counted(failed, "error"),
-        )
-        exit_with(INVALID)
+        exit_with_errors(failed, flags["form"], unwritten=options.write)
     if stdout:
         write(_stream(result.texts))
     _print_summary(result, options, flags)
@@ -113,8 +109,7 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
     result = run(render_options(paths, flags), flags["form"])
     problems = _told_problems(result, flags)
     if failed := report(problems, flags["form"], flags["strict"], brief=not flags["verbose"]):
-        print_line(flags["form"], counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed, flags["form"])
     apps = len(result.inputs.apps)
     print_line(flags["form"], f"{counted(apps, 'app')}, {counted(result.objects, 'object')}: valid")
     _print_foreign(result, flags)

@@ -9,20 +9,19 @@ import click
 from renderer.cli.console import (
     ALLOW_EMPTY,
     ENV,
-    INVALID,
     PATHS,
     SET,
     STRICT,
     VERBOSE,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     render_options,
     report,
     report_failures,
 )
 from renderer.cli.standard_streams import write
-from renderer.diagnostics import counted
 
 
 @click.command(
@@ -59,7 +58,6 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
         if not failed:
             write(FORMS[form](route_tables))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     print_line("text", summary(route_tables))
     exit_with(0)

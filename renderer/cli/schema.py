@@ -6,7 +6,7 @@ import os
 
 import click
 
-from renderer.cli.console import INVALID, complete_words, examples, exit_with, print_line
+from renderer.cli.console import complete_words, examples, exit_with_errors, print_line
 from renderer.cli.standard_streams import write
 
 
@@ -25,7 +25,7 @@ def _kinds() -> list[str]:
 def schema_(kind: str | None) -> None:
     """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
     from renderer import schema_validation
-    from renderer.diagnostics import counted, suggestion
+    from renderer.diagnostics import suggestion
 
     folder = os.path.join(schema_validation.FOLDER, "input")
     kinds = {
@@ -38,7 +38,6 @@ def schema_(kind: str | None) -> None:
     name = next((file for title, file in kinds.items() if kind.lower() in (title.lower(), file[:-5])), None)
     if name is None:
         print_line("text", f"no kind is named '{kind}'; {suggestion(kind, list(kinds))}")
-        print_line("text", counted(1, "error"))
-        exit_with(INVALID)
+        exit_with_errors(1)
     with open(os.path.join(folder, name), encoding="utf-8") as file:
         write(file.read())

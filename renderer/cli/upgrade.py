@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from renderer.cli.console import (
-    INVALID,
     PATHS,
     POLICY,
     SET,
@@ -18,6 +17,7 @@ from renderer.cli.console import (
     complete_words,
     examples,
     exit_with,
+    exit_with_errors,
     print_line,
     render_options,
     report,
@@ -64,8 +64,7 @@ def upgrade(engine: str, paths: tuple[str, ...], writes: bool, force: bool, form
         options = render_options(paths, flags)
         result = upgrade_engine(engine, options)
     if failed := report(result.notices, "text", flags["strict"]):
-        print_line("text", counted(failed, "error"))
-        exit_with(INVALID)
+        exit_with_errors(failed)
     if result.earlier_errors:
         print_line("text", f"{counted(result.earlier_errors, 'error')} in the tree as it is: llmaz validate")
     problems = [broken.problem for broken in result.breaks]
