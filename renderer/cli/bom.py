@@ -22,6 +22,7 @@ from renderer.cli.console import (
     report_failures,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import has_errors
 
 
 @click.command(
@@ -45,8 +46,7 @@ def bom(paths: tuple[str, ...], **flags: Any) -> None:
         from renderer.bom import bill_of_materials, summary, to_json
 
         bill, problems = bill_of_materials(render_options(paths, flags))
-        failed = sum(problem.forbids(flags["strict"]) for problem in problems)
-        if not failed:
+        if not has_errors(problems, flags["strict"]):
             write(to_json(bill))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
         exit_with_errors(failed)

@@ -23,6 +23,7 @@ from renderer.cli.console import (
     require_values,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import has_errors
 
 _KEYS = ("owner", "namespace", "accelerator", "environment")
 
@@ -73,8 +74,7 @@ def fleet(
         from renderer.fleet import fleet as plan_fleet
 
         planned, problems = plan_fleet(render_options(paths, flags))
-        failed = sum(problem.forbids(flags["strict"]) for problem in problems)
-        if not failed:
+        if not has_errors(problems, flags["strict"]):
             write(FORMS[form](planned, by or ""))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
         exit_with_errors(failed)

@@ -22,6 +22,7 @@ from renderer.cli.console import (
     report_failures,
 )
 from renderer.cli.standard_streams import write
+from renderer.diagnostics import has_errors
 
 
 @click.command(
@@ -54,8 +55,7 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
 
         options = load.for_one_environment(render_options(paths, flags), "llmaz routes")
         route_tables, problems = render_routes(options)
-        failed = sum(problem.forbids(flags["strict"]) for problem in problems)
-        if not failed:
+        if not has_errors(problems, flags["strict"]):
             write(FORMS[form](route_tables))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
         exit_with_errors(failed)
