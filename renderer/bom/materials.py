@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import load, resolve
+from renderer import resolve
 from renderer.api import App, OpenModel, RenderConfig, RenderOptions, TrafficInput
 from renderer.diagnostics import Diagnostic, counted
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.plan import Body, CacheNeed, Plan, Pod, TrafficPlan
-from renderer.planning import plan_tree
+from renderer.planning import plan_environments
 from renderer.policy.definitions import moving_weights, weight_addresses
 from renderer.resolve.kube.images import image_reference
-from renderer.result import merge_problems
 from renderer.yamlio import Document
 
 _IMAGE_SCHEME = "oci://"
@@ -81,15 +80,16 @@ def bill_of_materials(options: RenderOptions) -> tuple[Bill, list[Diagnostic]]:
     """What the apps below PATHS are made of, in all environments or in the one of the options, and the diagnostics of
     the input. No objects are built, so errors that only the checks of objects find are missing. Raises RenderError.
     """
-    apps: list[BilledApp] = []
-    problems: dict[str, list[Diagnostic]] = {}
-    tree = ""
-    for name in load.rendered_environments(options) or ("",):
-        planned, problems[name] = plan_tree(replace(options, env=name), _item_materials)
-        config = planned.scope.config.document
-        tree = text_at(config.value, "metadata", "name") if isinstance(config, Document) else ""
-        apps += [replace(app, environment=name) for answer in planned.answers for app in answer]
-    return Bill(tree or "llmaz", tuple(apps)), [*merge_problems(problems)]
+    trees, problems = plan_environments(options, _item_materials)
+    apps = [
+        replace(app, environment=name)
+        for name, planned in trees.items()
+        for answer in planned.answers
+        for app in answer
+    ]
+    config = next(iter(trees.values())).scope.config.document
+    name = text_at(config.value, "metadata", "name") if isinstance(config, Document) else ""
+    return Bill(name or "llmaz", tuple(apps)), problems
 
 
 def summary(bill: Bill) -> str:
