@@ -209,7 +209,7 @@ def prepare_run(tree: LoadedTree, *, compares_foreign: bool, passed: Sequence[Do
         compares_foreign=has_foreign,
         has_quotas=has_foreign and _has_resource_quotas(inputs),
         admission=admission_run(scope),
-        counts_fleet=scope.options.counts_fleet or _has_quotas(scope) or _has_prices(scope),
+        counts_fleet=scope.options.counts_fleet or has_quotas(scope) or _has_prices(scope),
         keeps_bodies=bool(passed) and compares_foreign and _has_sides(passed),
     )
 
@@ -227,7 +227,7 @@ def _has_resource_quotas(inputs: Inputs) -> bool:
     return foreign.has_resource_quotas(inputs)
 
 
-def _has_quotas(scope: Scope) -> bool:
+def has_quotas(scope: Scope) -> bool:
     """Whether a RenderPolicy says how many accelerators there may be."""
     return any(policy.get("quotas") for policy in scope.policies)
 
@@ -302,7 +302,7 @@ def judge_tree(
         denied += run.admission.judge_documents(policy.passed_manifests(run.scope))
         unjudged = [reason for part in parts for reason in part.unjudged]
         denied += run.admission.notes([*unjudged, *run.admission.unjudged()])
-    if _has_quotas(run.scope):
+    if has_quotas(run.scope):
         from renderer.fleet.quotas import judge_quotas  # few runs need it
 
         denied += judge_quotas(run.scope, inputs, [row for part in parts for row in part.fleet])

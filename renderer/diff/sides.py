@@ -90,7 +90,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
 
         base_tree.list_files()
         guard = Guard(before, now, base_tree.top)
-        counts = opened is not None and any(policy.get("quotas") for policy in opened.scopes[0].policies)
+        counts = opened is not None and pipeline.has_quotas(opened.scopes[0])
         rendered_before = _with_existing_paths(replace(before, counts_fleet=counts))
         earlier = BaseRevision(base_tree, guard.base, rendered_before, name, base)
         may_reuse = may_reuse and not guard.has_chart
