@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from renderer.diagnostics import counted, quoted
 from renderer.fleet.prices import Bounds, money
 from renderer.fleet.rows import Fleet, FleetRow
 from renderer.fleet.sums import FleetSum, sum_rows, sums_by
 from renderer.text import escapes
-from renderer.text.text_table import align_columns, gpu_unit, number_range, shorten
+from renderer.text.text_table import Column, align_columns, gpu_unit, number_range, shorten, shown_columns
 
 _MOST = 48  # characters of a cell
 
 
-class FleetColumn(Struct, frozen=True):
+class FleetColumn(Column, frozen=True):
     """A column."""
 
-    head: str
     number: bool = False  # its cells end at one place
-    spare: bool = False  # it is left out if all its cells are empty
 
 
 COLUMNS = (
@@ -124,11 +120,6 @@ def amounts(bounds: Bounds) -> str:
     """`2.40`, or `2.40–9.60` where it depends on the replicas."""
     low, high = money(bounds.low, ""), money(bounds.high, "")
     return low if low == high else f"{low}–{high}"
-
-
-def shown_columns(head: Sequence[FleetColumn], rows: Sequence[Sequence[str]]) -> list[int]:
-    """The indices of the columns that are not left out."""
-    return [i for i, column in enumerate(head) if not column.spare or any(row[i] for row in rows)]
 
 
 def _format_table(head: Sequence[FleetColumn], rows: Sequence[Sequence[str]]) -> str:

@@ -16,16 +16,15 @@ from renderer.fit.verdict import FAILS, FITS, TIGHT, UNKNOWN, outcome
 from renderer.fleet.prices import money
 from renderer.fleet.rows import FleetRow
 from renderer.fleet.sums import FleetSum, sum_rows
-from renderer.fleet.table import COLUMNS, amounts, headline, row_cells, shown_columns
+from renderer.fleet.table import COLUMNS, amounts, headline, row_cells
 from renderer.fleet_page.charts import WIDTH, charts
 from renderer.fleet_page.contents import FleetContents
 from renderer.fleet_page.source_links import source_link
 from renderer.routes.table import COLUMNS as ROUTE_COLUMNS
 from renderer.routes.table import line_cells
-from renderer.routes.table import shown_columns as shown_route_columns
 from renderer.routes.table import summary as summarize_routes
 from renderer.routes.wording import describe_gateway, describe_replaced
-from renderer.text.text_table import gpu_unit, number_range
+from renderer.text.text_table import gpu_unit, number_range, shown_columns
 
 MARK = "<!doctype html><!-- Written by llmaz fleet. Do not edit. -->"
 """How the page begins: what does not is not overwritten."""
@@ -214,7 +213,7 @@ def _public_names(contents: FleetContents) -> PageTable:
     """A row for each public name and target. Cells that are alike in all rows are left out where the text says them."""
     routed = [(name, row) for name, table in contents.routes.items() for row in table.rows]
     lines = [(environment, describe_gateway(row), cells) for environment, row in routed for cells in line_cells(row)]
-    shown = shown_route_columns([cells for _, _, cells in lines])
+    shown = shown_columns(ROUTE_COLUMNS, [cells for _, _, cells in lines])
     has_environments = any(environment for environment, _ in routed)
     has_gateways = len({gateway for _, gateway, _ in lines}) > 1
     columns = [PageColumn(_head(ROUTE_COLUMNS[i].head)) for i in shown]

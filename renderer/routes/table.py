@@ -11,7 +11,7 @@ from renderer.resolve import CHAT, PATHS
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 from renderer.routes.wording import MOST, describe_gateway, describe_replaced, describe_target, replicas
 from renderer.text import escapes
-from renderer.text.text_table import align_columns, shorten
+from renderer.text.text_table import Column, align_columns, shorten, shown_columns
 
 
 class TableLine(Struct, frozen=True):
@@ -24,13 +24,11 @@ class TableLine(Struct, frozen=True):
     total: int = 0  # the sum of all weights that share the requests, 0 for a single one
 
 
-class TableColumn(Struct, frozen=True):
+class TableColumn(Column, frozen=True):
     """A column."""
 
-    head: str
     code: bool = True  # its cells are names
     whole: bool = False  # its cells hold for the whole public name
-    spare: bool = False  # it is left out if all its cells are empty
 
 
 COLUMNS = (
@@ -95,13 +93,8 @@ def columns(rows: Sequence[RouteRow]) -> tuple[list[TableColumn], list[list[str]
         for row in rows
         for i, line in enumerate(line_cells(row))
     ]
-    shown = shown_columns(all_cells)
+    shown = shown_columns(COLUMNS, all_cells)
     return [COLUMNS[i] for i in shown], [[line[i] for i in shown] for line in all_cells]
-
-
-def shown_columns(lines: Sequence[Sequence[str]]) -> list[int]:
-    """The indices of the columns that are not left out of a table with these lines."""
-    return [i for i, column in enumerate(COLUMNS) if not column.spare or any(line[i] for line in lines)]
 
 
 def line_cells(row: RouteRow) -> Iterator[list[str]]:

@@ -5,7 +5,21 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from renderer.text import escapes
+
+
+class Column(Struct, frozen=True):
+    """A column of a table."""
+
+    head: str
+    spare: bool = False  # it is left out if all its cells are empty
+
+
+def shown_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    """The indices of the columns that are not left out of a table with these rows."""
+    return [i for i, column in enumerate(columns) if not column.spare or any(row[i] for row in rows)]
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
