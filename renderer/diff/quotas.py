@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from renderer.api import RenderPolicy
 from renderer.check.graph.view import kind_in
-from renderer.check.pod_quotas import DEVICES, QuotaSum, quota_beside, quota_shares, quota_sums
+from renderer.check.pod_quotas import DEVICES, QuotaBeside, QuotaShare, quota_beside, quota_shares, quota_sums
 from renderer.diff.gpus import AcceleratorNames
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body, Items, ObjectKey
@@ -56,37 +56,36 @@ def _place(key: ObjectKey) -> tuple[str, str]:
 
 
 def resource_quotas(
-    quotas: Iterable[JudgedQuota], old: Items, new: Items, names: AcceleratorNames
+    quotas: Sequence[JudgedQuota], old: Items, new: Items, names: AcceleratorNames
 ) -> Iterator[QuotaChange]:
     """The ResourceQuotas of the later side that allow more or fewer accelerators than before, or count more or fewer.
     `old`, `new`: the objects that differ, and those that belong to them.
     """
+    sides = [_counted(side) for side in (old, new)] if quotas else []
     for judged in quotas:
         _, namespace, name = judged.quota.key
         key = ObjectKey("", "ResourceQuota", namespace, name)
-        before, after = (_sums(judged.quota.body, side) for side in (old, new))
+        before, after = (
+            {entry.key: entry.totals[1] for entry in quota_sums(judged.quota.body, *side)} for side in sides
+        )
         limits = _limits(old[key].body if key in old else {}) if key in new else None
         for entry in judged.sums:
             if not names.counts(entry.key.removesuffix(DEVICES).removeprefix("requests.")):
                 continue
             allowed, used = entry.allowed // BILLION, entry.totals[1] // BILLION
-            was = used - (_most(after, entry.key) - _most(before, entry.key)) // BILLION
+            was = used - (after.get(entry.key, 0) - before.get(entry.key, 0)) // BILLION
             was_allowed = allowed if limits is None else limits.get(entry.key)
             if (was_allowed, was) != (allowed, used):
                 yield QuotaChange(f"{namespace}/{name}", entry.key, (was_allowed, allowed), (was, used))
 
 
-def _sums(quota: Body, items: Items) -> Mapping[str, QuotaSum]:
-    """What a quota counts of these objects, by its keys."""
+def _counted(items: Items) -> tuple[list[QuotaShare], QuotaBeside]:
+    """What quotas count of these objects, and what else decides it."""
     bodies = [(kind_in(*key.api_kind), item.body) for key, item in items.items()]
     shares = [share for _, body in bodies for share in quota_shares(body, replicas(body))]
-    return {entry.key: entry for entry in quota_sums(quota, shares, quota_beside(bodies))}
+    return shares, quota_beside(bodies)
 
 
 def _limits(quota: Body) -> dict[str, int]:
     """What a quota allows, by its keys."""
     return {entry.key: entry.allowed // BILLION for entry in quota_sums(quota, (), quota_beside(()))}
-
-
-def _most(sums: Mapping[str, QuotaSum], key: str) -> int:
-    return sums[key].totals[1] if key in sums else 0
