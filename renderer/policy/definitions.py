@@ -127,10 +127,14 @@ def _weight_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None
     yield from _licence_denials(policy, model, claim)
     if policy.get(*_REVISIONS) and (moving := moving_weights(model)):
         field, what, hint = moving
-        if claim:
-            hint = f"copy the preset with llmaz presets vendor {model.name}, and {hint}"
         origin = claim or model.document.origin("spec", "source", *field)
-        yield Denial("E806", origin, _REVISIONS, {"name": model.name, "what": what, "hint": hint})
+        words = {"name": model.name, "what": what, "hint": _model_hint(model, claim, hint)}
+        yield Denial("E806", origin, _REVISIONS, words)
+
+
+def _model_hint(model: OpenModel, claim: Origin | None, hint: str) -> str:
+    """The hint to write something into a model; of a preset, which somebody claims, into a copy of it."""
+    return f"copy the preset with llmaz presets vendor {model.name}, and {hint}" if claim else hint
 
 
 def _licence_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None) -> Iterator[Denial]:
@@ -144,15 +148,12 @@ def _licence_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | Non
             words = {"what": f"the licence '{licence}' of '{model.name}'", "hint": shown}
             yield Denial("E809", claim or document.origin("spec", *_LICENCE), _LICENCES, words)
         return
-    hint = f"write it as facts.licence; {shown}"
-    if claim:
-        hint = f"copy the preset with llmaz presets vendor {model.name}, and {hint}"
     place: Path = ("metadata", "name")
     if "facts" in model.spec:
         place = ("spec", *_LICENCE[: 2 if "licence" in model.spec["facts"] else 1])
-    yield Denial(
-        "E809", claim or document.origin(*place), _LICENCES, {"what": f"'{model.name}' says no licence", "hint": hint}
-    )
+    hint = _model_hint(model, claim, f"write it as facts.licence; {shown}")
+    words = {"what": f"'{model.name}' says no licence", "hint": hint}
+    yield Denial("E809", claim or document.origin(*place), _LICENCES, words)
 
 
 def moving_weights(model: OpenModel) -> tuple[Path, str, str] | None:
