@@ -38,12 +38,16 @@ def limits_of_one_host(run: EngineRun, size: int) -> str:
 
 
 def _sized_flavor(run: EngineRun, size: int) -> str:
-    """The flavor with so many accelerators, one of the claimed flavor's type before others; '' where there is none."""
+    """The flavor with so many accelerators: one of the claimed flavor's type, which the catalog may have too, else one
+    of the model's own; '' where there is none.
+    """
     base, inputs = run.base, run.base.context.inputs
     own = [*flavors.model_flavors(inputs, base.context.catalog, base.claim.main)]
-    others = [flavor for name, flavor in base.context.catalog.items() if flavor and name not in {f.name for f in own}]
+    names = {flavor.name for flavor in own}
+    others = [flavor for name, flavor in base.context.catalog.items() if flavor and name not in names]
     sized = [flavor for flavor in (*own, *others) if flavors.accelerator_count(inputs, flavor) == size]
     types, labels = inputs.accelerator_types(), own_labels(base.app)
-    cards = {flavor_card(types, flavor, labels) for flavor in base.placement.flavors}
-    same = [flavor for flavor in sized if flavor_card(types, flavor, labels) in cards]
-    return next((flavor.name for flavor in (*same, *(flavor for flavor in sized if flavor in own))), "")
+    cards = {flavor_card(types, flavor, labels) for flavor in base.placement.flavors} - {None}
+    same = [flavor.name for flavor in sized if flavor_card(types, flavor, labels) in cards]
+    of_model = [flavor.name for flavor in sized if flavor.name in names]
+    return next(iter((*same, *of_model)), "")
