@@ -179,11 +179,17 @@ def completed_tag(files: OptionFiles, runtime: BackendRuntime, tag: str) -> str:
 def older_listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> str:
     """The nearest older version with a list that was not learnt; '' without one. Raises UnreadableList."""
     path = list_path(runtime.spec.get("engine") or {})
-    own = [known for known, name in files.versions(runtime, path).items() if not is_learnt(files, runtime, name)]
+    own = [known for known, name in files.versions(runtime, path).items() if not _is_learnt(files, runtime, name)]
     return _nearest_version(own, version)
 
 
-def is_learnt(files: OptionFiles, runtime: BackendRuntime, name: str) -> bool:
+def is_listed(files: OptionFiles, runtime: BackendRuntime, version: str) -> bool:
+    """Whether a list that was not learnt has the version. Raises UnreadableList."""
+    name = files.versions(runtime, list_path(runtime.spec.get("engine") or {})).get(version)
+    return name is not None and not _is_learnt(files, runtime, name)
+
+
+def _is_learnt(files: OptionFiles, runtime: BackendRuntime, name: str) -> bool:
     """Whether the list at a path is from the help of its version. Raises UnreadableList."""
     return bool((files.file(runtime, name) or OptionFile(())).learnt)
 
@@ -195,7 +201,6 @@ def learnt_list(
     repeats, further values. Options of that version that the help leaves out are in it, marked as such.
     """
     older = older or OptionList("", {}, {})
-    hidden = help_spec.get("hidden") or ()
     known: dict[str, Option] = {}  # by the first name of an option, what an older list has of one of its spellings
     for name, option in entries.items():
         if name in older.options:
@@ -205,14 +210,19 @@ def learnt_list(
     rest: dict[tuple[str, bool], Option] = {}
     for name, option in older.options.items():
         if name not in options:
-            is_hidden = any(fnmatchcase(name, pattern) for pattern in hidden)
-            if (option.name, is_hidden) not in rest:
-                rest[option.name, is_hidden] = replace(option, assumed=True, unnamed=True, hidden=is_hidden)
-            options[name] = rest[option.name, is_hidden]
+            hidden = is_hidden(help_spec, name)
+            if (option.name, hidden) not in rest:
+                rest[option.name, hidden] = replace(option, assumed=True, unnamed=True, hidden=hidden)
+            options[name] = rest[option.name, hidden]
     ended = {name: since for name, since in older.ended.items() if name not in options}
     later = {name: since for name, since in older.later.items() if name not in options}
     removed = {word: instead for word, instead in older.removed.items() if word not in options}
     return OptionList(version, options, removed, ended, later, is_learnt=True, older=older.version)
+
+
+def is_hidden(help_spec: HelpSpec, name: str) -> bool:
+    """Whether the help of no version names an option."""
+    return any(fnmatchcase(name, pattern) for pattern in help_spec.get("hidden") or ())
 
 
 def _with_older(option: Option, older: Option | None) -> Option:

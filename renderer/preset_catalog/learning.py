@@ -15,7 +15,7 @@ from renderer.diagnostics import Diagnostic, RenderError, suggestion
 from renderer.engines import option_lists
 from renderer.engines.help_text import MAX_BYTES, HelpOption, HelpText, plain, read_help
 from renderer.engines.image_version import version_of_tag
-from renderer.engines.option_lists import OTHERS, VERSION, is_learnt, list_path, list_stem, older_listed
+from renderer.engines.option_lists import OTHERS, VERSION, is_hidden, is_listed, list_path, list_stem, older_listed
 from renderer.load import PresetRefused
 from renderer.load.option_lists import OptionListReader
 from renderer.output.folder_writer import write_file
@@ -63,12 +63,13 @@ def learn(engine: str, version: str, data: bytes, force: bool = False) -> Learnt
     number = _number(engine_spec, engine, version)
     stem = _stem(engine_spec, engine)
     folder = _folder(scope, runtime)
-    is_ours = _is_known(runtime, number)
+    files = OptionListReader()
+    is_ours = is_listed(files, runtime, number)
     if is_ours and not force:
         return LearntList(number, ours=True)
     spec: HelpSpec = (engine_spec.get("options") or {}).get("help") or {}
     help_text = _read(data, runtime, spec)
-    older = option_lists.read_option_list(OptionListReader(), runtime, _older(runtime, number))
+    older = option_lists.read_option_list(files, runtime, older_listed(files, runtime, number))
     unnamed = _judge(help_text, runtime, spec, older)
     text = list_text(help_text, engine, number, spec)
     target = os.path.normpath(os.path.join(folder, f"{stem}-{number}.txt"))
@@ -136,18 +137,6 @@ def _stem(engine_spec: EngineSpec, engine: str) -> str:
             f"{engine} has no list of options; name one in its BackendRuntime: options.list: flags/{engine}.txt"
         )
     return os.path.basename(list_stem(path))
-
-
-def _is_known(runtime: BackendRuntime, version: str) -> bool:
-    """Whether a list that was not learnt has the version."""
-    files = OptionListReader()
-    name = files.versions(runtime, list_path(runtime.spec["engine"])).get(version)
-    return name is not None and not is_learnt(files, runtime, name)
-
-
-def _older(runtime: BackendRuntime, version: str) -> str:
-    """The version whose list tells what a help does not."""
-    return older_listed(OptionListReader(), runtime, version)
 
 
 def _base(scope: Scope) -> str:
@@ -222,10 +211,7 @@ def _judge(
             f"of {len(groups)} options of {runtime.name} {older.version} this help names {len(groups) - len(unnamed)}: "
             f"it is cut, or of another program; {_command(spec)}"
         )
-    learnt = option_lists.learnt_list(
-        dict.fromkeys(named, option_lists.Option("", "0", repeats=False)), "", older, spec
-    )
-    return [name for name in unnamed if not learnt.options[name].hidden]
+    return [name for name in unnamed if not is_hidden(spec, name)]
 
 
 def _command(spec: HelpSpec) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from renderer.api import BackendRuntime, Inputs, UnreadableList
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.engines.option_lists import is_learnt, list_path, list_stem
+from renderer.engines.option_lists import is_listed, list_path, list_stem
 
 
 def unneeded_lists(inputs: Inputs) -> Iterator[Diagnostic]:
@@ -38,8 +38,7 @@ def _path(runtime: BackendRuntime) -> str:
 
 def _is_known(inputs: Inputs, runtime: BackendRuntime, version: str) -> bool:
     """Whether a list that was not learnt has the version."""
-    files = inputs.option_files
     try:
-        return not is_learnt(files, runtime, files.versions(runtime, _path(runtime)).get(version, ""))
+        return is_listed(inputs.option_files, runtime, version)
     except UnreadableList:  # told of the runtime
         return False
