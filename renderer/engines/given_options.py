@@ -77,8 +77,12 @@ def last_number(style: Dialect, args: Sequence[str], options: frozenset[str]) ->
 def number_at(args: Sequence[str], i: int) -> int | None:
     """The whole number given to the option at an index; None without one."""
     _, glued, value = args[i].partition("=")
-    value = value if glued else "".join(args[i + 1 : i + 2])
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
+    return whole_number(value if glued else "".join(args[i + 1 : i + 2]))
+
+
+def whole_number(text: str) -> int | None:
+    """The whole number that the value of an option is; None for another text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def option_values(style: Dialect, args: Sequence[str], names: frozenset[str]) -> dict[str, str]:

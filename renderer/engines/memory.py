@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from renderer.engines.dialect import Dialect
-from renderer.engines.given_options import option_names, option_values, value_or_key
+from renderer.engines.given_options import option_names, option_values, value_or_key, whole_number
 from renderer.engines.known_engine import SizeOptions
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
@@ -113,6 +113,7 @@ def memory_settings(
         return None
     method = value_or_key(values, options.method_option)
     layers = _added_layers(options, method) if method else 0
+    tokens = whole_number(value_or_key(values, options.draft_tokens_option)) if method else 0
     step = _number(values, options.tokens_option)
     cache = CacheSettings(
         value_type=value_type,
@@ -120,7 +121,7 @@ def memory_settings(
         pipeline=pipeline,
         decode_context=_number(values, options.decode_context_option) or 1,
         batched_tokens=step or options.tokens,
-        speculative_tokens=_as_number(value_or_key(values, options.draft_tokens_option)) if method else 0,
+        speculative_tokens=tokens or 0,
         draft_layers=layers or 0,
         prefix_caching=options.without_prefixes.isdisjoint(values),
     )
@@ -136,7 +137,7 @@ def _added_layers(options: MemoryOptions, method: str) -> int | None:
 
 def _number(values: Mapping[str, str], option: str) -> int:
     """The number that an option has; 0 without it."""
-    return _as_number(values[option]) if option in values else 0
+    return whole_number(values.get(option, "")) or 0
 
 
 def _first_number(values: Mapping[str, str], options: frozenset[str]) -> int:
@@ -145,11 +146,6 @@ def _first_number(values: Mapping[str, str], options: frozenset[str]) -> int:
         if number := _number(values, option):
             return number
     return 0
-
-
-def _as_number(text: str) -> int:
-    """A whole number; 0 for another text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _as_fraction(text: str, otherwise: float) -> float | None:

@@ -16,6 +16,7 @@ from renderer.engines.given_options import (
     last_number,
     option_values,
     value_or_key,
+    whole_number,
     with_whole,
     written_options,
 )
@@ -46,8 +47,7 @@ class _Option(Struct, frozen=True):
         """What the line has last; None where that is no whole number."""
         if not self._is_key():
             return last_number(line.engine.style, line.args, self.names)
-        value = self._value(line)
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
+        return whole_number(self._value(line))
 
     def written(self, line: EngineLine) -> GivenNumber | None:
         """What the reader wrote last; None where that is nothing."""

@@ -17,6 +17,7 @@ from renderer.engines.given_options import (
     last_given_number,
     last_number,
     value_or_key,
+    whole_number,
     written_options,
 )
 from renderer.engines.handwritten_command import table_entry
@@ -340,10 +341,11 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E464", origin, engine=engine.runtime.name, **words)
             else:
                 yield make_diagnostic("W226", origin, **words)
-    longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
+    longest = facts.get("contextLength") or math.inf
+    flavor_length = whole_number(placement.params.get("MAX-MODEL-LEN", ""))
     stated = last_given_number(engine.style, layers, engine.length_options)
-    if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:
-        stated = GivenNumber(int(flavor_length), "", flavor.at("params", "MAX-MODEL-LEN"))
+    if stated is None and flavor and flavor_length is not None:
+        stated = GivenNumber(flavor_length, "", flavor.at("params", "MAX-MODEL-LEN"))
     if stated is None and (length := model_settings(model, engine).get("maxModelLen")):
         origin = Origin(model.document, ("spec", "engines", engine.runtime.name, "maxModelLen"))
         stated = GivenNumber(length, "", origin)
