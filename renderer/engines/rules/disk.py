@@ -84,8 +84,7 @@ def claim_beside(running: RunningEngine) -> Iterator[Diagnostic]:
 
 def _is_claimed(running: RunningEngine, mount: Body) -> bool:
     """Whether a mount is of a claim that the container may write."""
-    volumes = (volume for volume in running.pod.volumes if volume.get("name") == mount.get("name"))
-    volume = next(volumes, {})
+    volume = volume_of(running, mount)
     is_claim = "persistentVolumeClaim" in volume or "ephemeral" in volume
     return is_claim and not _is_read_only(volume) and not mount.get("readOnly") and not mount.get("subPath")
 
@@ -136,6 +135,12 @@ def mount_of(running: RunningEngine, folder: str) -> Body | None:
     """The mount that holds a folder of the container; None for its own file system."""
     fitting = [mount for mount in running.container.volume_mounts if _holds(text_at(mount, "mountPath"), folder)]
     return max(fitting, key=lambda mount: len(text_at(mount, "mountPath")), default=None)
+
+
+def volume_of(running: RunningEngine, mount: Body) -> Body:
+    """The volume that is mounted; empty where the pod has none of that name."""
+    volumes = (volume for volume in running.pod.volumes if volume.get("name") == mount.get("name"))
+    return next(volumes, {})
 
 
 def _holds(path: str, folder: str) -> bool:

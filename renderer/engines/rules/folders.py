@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -11,10 +10,9 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.downloads import OFFLINE_VARIABLES
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
-from renderer.engines.rules.disk import mount_of
+from renderer.engines.rules.disk import mount_of, volume_of
 from renderer.engines.running_engine import RunningEngine
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, text_at, texts_at
-from renderer.plan import Body
 
 _READ_ONLY = "readOnlyRootFilesystem"
 _FIXED = ("configMap", "secret", "projected", "downwardAPI", "image")  # volumes that no container writes
@@ -93,21 +91,15 @@ def _can_write(running: RunningEngine, folder: str) -> bool:
 
 def _obstacle(running: RunningEngine, folder: str, *, must_exist: bool) -> str:
     """Why a folder cannot be written, in words; '' where it can, or nobody knows."""
-    mount = mount_of(running, posixpath.normpath(folder))
+    mount = mount_of(running, folder)
     if mount is None:
         if _is_read_only_root(running):
             return "the root file system is read-only, and nothing is mounted there"
         is_lacking = must_exist and not _OF_IMAGES.match(folder)
         return "nothing is mounted there, and the image has no such folder" if is_lacking else ""
-    volume = _volume(running, mount)
+    volume = volume_of(running, mount)
     is_fixed = any(kind in volume for kind in _FIXED) or any(map_at(volume, kind).get("readOnly") for kind in _CLAIMS)
     return "what is mounted there is read-only" if is_fixed or mount.get("readOnly") else ""
-
-
-def _volume(running: RunningEngine, mount: Body | None) -> Body:
-    """The volume that is mounted; empty where nothing is."""
-    volumes = (volume for volume in running.pod.volumes if mount and volume.get("name") == mount.get("name"))
-    return next(volumes, {})
 
 
 def _is_read_only_root(running: RunningEngine) -> bool:
@@ -128,10 +120,10 @@ def offline_downloads(running: RunningEngine) -> Iterator[Diagnostic]:
         return
     if any(text_at(variable, "name").endswith(_OTHER_HUBS) for variable in running.container.env):
         return
-    mount = mount_of(running, folder)
-    volume = _volume(running, mount)
-    if mount and ("emptyDir" not in volume or _may_be_filled(running, text_at(volume, "name"))):
-        return
+    if mount := mount_of(running, folder):
+        volume = volume_of(running, mount)
+        if "emptyDir" not in volume or _may_be_filled(running, text_at(volume, "name")):
+            return
     for name, origin in running.written_variables(""):
         if name in OFFLINE_VARIABLES and running.plain_value(name).upper() in _TRUE:
             yield make_diagnostic("E829", origin, name=name, model=running.model() or "the model", folder=folder)
