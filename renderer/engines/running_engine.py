@@ -5,7 +5,7 @@ It names no app. A caller describes what it is about in the words of its reader 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -17,7 +17,7 @@ from renderer.engines.handwritten_command import EngineProgram, Word
 from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_rules import OptionFinding, OptionRules
 from renderer.fit.accelerator_types import AcceleratorType
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import as_text, text_at
 from renderer.plan import Container, Pod
 
 if TYPE_CHECKING:
@@ -140,6 +140,10 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     version_origin: Callable[[], Origin | None] = lambda: None  # where somebody chose the version
     facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown
     model: Callable[[], str] = str  # the id of its repository, or a path; '' where it is unknown
+
+    def has_variable(self, names: Collection[str]) -> bool:
+        """Whether the container has a variable of one of the names, whoever wrote it."""
+        return bool(names) and any(as_text(entry.get("name")) in names for entry in self.container.env)
 
     def plain_value(self, variable: str) -> str:
         """What the last variable of that name holds in plain text; '' where it is from elsewhere."""

@@ -10,7 +10,6 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.given_options import option_values
 from renderer.engines.running_engine import RunningEngine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import as_text
 
 if TYPE_CHECKING:
     from renderer.input_types import AbsentSpec
@@ -62,7 +61,7 @@ def _is_image(running: RunningEngine, entry: AbsentSpec) -> bool:
 
 def _may_have(running: RunningEngine, name: str) -> bool:
     """Whether something in the pod installs it, or may bring it along."""
-    if any(as_text(variable.get("name")) == _MODULE_PATH for variable in running.container.env):
+    if running.has_variable((_MODULE_PATH,)):
         return True
     installs = re.compile(rf"\binstall\b[^\n;&|]*\b{re.escape(name)}\b")
     containers = (running.container, *running.pod.init_containers)

@@ -12,7 +12,7 @@ from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.disk import mount_of, volume_of
 from renderer.engines.running_engine import RunningEngine
-from renderer.kubernetes.json_values import as_text, map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 
 _READ_ONLY = "readOnlyRootFilesystem"
 _FIXED = ("configMap", "secret", "projected", "downwardAPI", "image")  # volumes that no container writes
@@ -39,7 +39,7 @@ def _may_not_write(running: RunningEngine) -> bool:
     names = _options(running.line.backend)
     if _is_read_only_root(running) or not names.isdisjoint(running.line.options):
         return bool(names)
-    return any(as_text(variable.get("name")) in names for variable in running.container.env)
+    return running.has_variable(names)
 
 
 @rule(of=RunningEngine, when=_may_not_write)
@@ -81,8 +81,7 @@ def _named_folders(running: RunningEngine, names: Sequence[str]) -> Iterator[tup
 
 def _is_named(running: RunningEngine, names: Sequence[str]) -> bool:
     """Whether something else than the default may count."""
-    variables = [text_at(variable, "name") for variable in running.container.env]
-    return not running.line.options.isdisjoint(names) or not {*names}.isdisjoint(variables)
+    return not running.line.options.isdisjoint(names) or running.has_variable(names)
 
 
 def _can_write(running: RunningEngine, folder: str) -> bool:
@@ -106,11 +105,7 @@ def _is_read_only_root(running: RunningEngine) -> bool:
     return running.container.security_context.get(_READ_ONLY) is True
 
 
-def _is_offline(running: RunningEngine) -> bool:
-    return any(as_text(variable.get("name")) in OFFLINE_VARIABLES for variable in running.container.env)
-
-
-@rule(of=RunningEngine, when=_is_offline)
+@rule(of=RunningEngine, when=lambda running: running.has_variable(OFFLINE_VARIABLES))
 def offline_downloads(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for a variable that keeps the hub's client from asking the hub, where nothing else brings the model that
     the engine downloads.

@@ -240,8 +240,7 @@ def _kind_of_model(row: Mapping[str, object], facts: Mapping[str, object]) -> st
 
 def _may_be_set(running: RunningEngine, variable: str) -> bool:
     """Whether the container may have a variable."""
-    names = [text_at(entry, "name") for entry in running.container.env]
-    return bool(variable) and (variable in names or "envFrom" in running.container.rest)
+    return bool(variable) and (running.has_variable((variable,)) or "envFrom" in running.container.rest)
 
 
 def _has_idle(running: RunningEngine) -> bool:

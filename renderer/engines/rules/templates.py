@@ -10,7 +10,7 @@ from renderer.engines.given_options import option_values, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import RunningEngine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 
 _MARKS = "{}\n"  # what a template has, and no name
 
@@ -24,9 +24,7 @@ def _template_options(backend: str) -> frozenset[str]:
 
 def _may_name_template(running: RunningEngine) -> bool:
     names = _template_options(running.line.backend)
-    if not names.isdisjoint(running.line.options):
-        return True
-    return any(as_text(variable.get("name")) in names for variable in running.container.env)
+    return not names.isdisjoint(running.line.options) or running.has_variable(names)
 
 
 @rule(of=RunningEngine, when=_may_name_template)

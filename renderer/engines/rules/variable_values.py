@@ -37,7 +37,7 @@ def _rows() -> Mapping[str, Sequence[Mapping[str, object]]]:
     return rows
 
 
-@rule(of=RunningEngine, when=lambda running: running.container.env)
+@rule(of=RunningEngine, when=lambda running: running.has_variable(_rows()))
 def misread_values(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning for each variable of the reader's whose value is not what its program takes it for, or is refused."""
     for name, origin in running.written_variables(""):

@@ -11,7 +11,6 @@ from renderer.engines.handwritten_command import Word, is_shell
 from renderer.engines.option_rules import OptionRules
 from renderer.engines.option_validation import positional_indexes
 from renderer.engines.running_engine import EngineLine, LineStart, RunningEngine
-from renderer.kubernetes.json_values import text_at
 
 
 def free_words(line: EngineLine) -> int:
@@ -180,10 +179,8 @@ def _names_file(line: EngineLine, start: LineStart) -> bool:
 
 def _named_by_variable(running: RunningEngine, start: LineStart) -> bool:
     """Whether a variable may name the model."""
-    variables = {text_at(variable, "name") for variable in running.container.env}
-    return bool(
-        start.program.variables and (running.container.rest.get("envFrom") or variables & {*start.program.variables})
-    )
+    variables = start.program.variables
+    return bool(variables and (running.container.rest.get("envFrom") or running.has_variable(variables)))
 
 
 def _option_and_model(start: LineStart, model: str) -> str:
