@@ -7,7 +7,7 @@
 The first prints the help of the engine's parser, built as scripts/make_options.py builds it, for a terminal of so many
 columns; of llama.cpp and TGI it is what their programs print. The second takes the version out of the list, learns it
 from the help, and judges with both: all command lines of tests/data/command_lines.yaml, and 2,000 that are made up.
-README.md says what the answers are called, and holds the last figures.
+README.md says what the answers are called, and holds the last figures. Exit code 1: less than what it has to come to.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 MADE_UP, SEED = 2_000, 7
+FLOOR = 0.80  # of the judgements have to be equal
+NAMES = 0.99  # of the names in our list have to be in the help, or known to be hidden
 _SILENT = ("E434", "E440", "E441", "E477", "E478")  # what a help does not tell, where an older version tells nothing
 _FITTING: dict[str, tuple[str, ...]] = {
     "int": ("1", "8", "4096"),
@@ -55,8 +57,8 @@ def print_help(engine: str, sources: str, columns: str) -> None:
     sys.stdout.write(out.getvalue())
 
 
-def compare(engine: str, version: str, path: str) -> None:
-    """Prints the figures."""
+def compare(engine: str, version: str, path: str) -> list[str]:
+    """Prints the figures. Returns what is wrong with them, in words."""
     from renderer.api import BackendRuntime, OptionFile
     from renderer.engines import option_lists
     from renderer.engines.help_text import read_help
@@ -95,6 +97,9 @@ def compare(engine: str, version: str, path: str) -> None:
     missing = sorted({*known} - {*named} | {name for name in known if name in named and named[name].unnamed})
     hidden = [name for name in missing if name in named and named[name].hidden]
     extra = sorted(name for name in named if name not in known and not named[name].unnamed)
+    faults = [f"another number of values: {', '.join(wrong)}"] if wrong else []
+    if len(shown) + len(hidden) < NAMES * len(known):
+        faults.append(f"less than {NAMES:.0%} of the names are in the help or known to be hidden")
     _say(f"{engine} {version}: {len(known)} names, {len(shown)} in the help, {len(hidden)} known to be hidden")
     _say(f"  missing {[name for name in missing if name not in hidden]}, further {extra}, other arity {wrong}")
 
@@ -113,7 +118,13 @@ def compare(engine: str, version: str, path: str) -> None:
                 pairs[f"{one} {other}"] += one != other
             if answer == "contrary":
                 _say(f"    contrary: {shlex.join(args)}: {first} {second}")
-        _say(f"  {what}: {len(all_args)}, {dict(sorted(answers.items()))}; unknown: {dict(pairs.most_common(8))}")
+        shown_answers, shown_pairs = dict(sorted(answers.items())), dict((+pairs).most_common(8))
+        _say(f"  {what}: {len(all_args)}, {shown_answers}; unknown: {shown_pairs}")
+        if answers["contrary"]:
+            faults.append(f"{what}: {answers['contrary']} contrary")
+        if answers["equal"] < FLOOR * len(all_args):
+            faults.append(f"{what}: less than {FLOOR:.0%} equal")
+    return faults
 
 
 def _say(line: str) -> None:
@@ -167,4 +178,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "help":
         print_help(*sys.argv[2:])
     else:
-        compare(*sys.argv[1:])
+        shortfalls = compare(*sys.argv[1:])
+        for shortfall in shortfalls:
+            _say(f"  too little: {shortfall}")
+        sys.exit(1 if shortfalls else 0)
