@@ -309,6 +309,7 @@ class NamesSpec(TypedDict, total=False):
 class HelpSpec(TypedDict, total=False):
     command: str
     hidden: Sequence[str]
+    json: str
     partial: str
     removed: str
     usage: Sequence[str]

@@ -120,11 +120,13 @@ def build_option_rules(
     if options.get("uncertain"):
         described = f"the uncertain list of {name} {option_list.version}"
         return structs.replace(rules, engine=described, is_certain=False)
-    if option_list.is_learnt and version_key(option_list.version) == version_key(version):
-        nearest = f"{name} {option_list.older} (the nearest known to {version})" if option_list.older else ""
-        return structs.replace(rules, is_certain=False, is_learnt=True, older=nearest)
+    if option_list.is_learnt:  # what no help tells an older version does
+        older = f"{name} {option_list.older} (the nearest known to {version})" if option_list.older else ""
+        rules = structs.replace(rules, older=older)
+    telling = option_list.older or option_list.version
+    rules = structs.replace(rules, keys=partial(engine_names(files, runtime).keys, telling))
     if version_key(option_list.version) != version_key(version):
         nearest = f"{name} {option_list.version} (the nearest known to {version})"
         is_beyond = version_key(version) > max(map(version_key, known_versions(files, runtime)))
         return structs.replace(rules, engine=nearest, is_certain=False, is_beyond=is_beyond)
-    return structs.replace(rules, keys=partial(engine_names(files, runtime).keys, version))
+    return structs.replace(rules, is_certain=False, is_learnt=True) if option_list.is_learnt else rules

@@ -64,6 +64,7 @@ class Option(Struct, frozen=True):
     assumed: bool = False  # type and values are those of an older version, or may not be all
     unnamed: bool = False  # an older version has it, and the help of this one does not name it
     hidden: bool = False  # the help of no version names it
+    proven: str = ""  # the type that the help of this version tells itself; '' where it tells none
 
 
 class OptionList(Struct, frozen=True):
@@ -229,7 +230,8 @@ def _with_older(option: Option, older: Option | None) -> Option:
     """An option of a help with what an older list tells of it."""
     choices = option.choices
     if older is None or older.arity != option.arity:
-        return replace(option, repeats=True, assumed=choices.is_open)
+        return replace(option, repeats=True, takes_none=True, assumed=choices.is_open, proven=option.type)
+    is_other = option.type not in ("", older.type) and (option.type, older.type) != ("json", "object")
     known = older.choices
     if choices.values and not choices.is_open:
         unnamed = frozenset({*known.values, *known.synonyms}) - {*choices.values}
@@ -241,10 +243,11 @@ def _with_older(option: Option, older: Option | None) -> Option:
         option,
         repeats=older.repeats,
         choices=choices,
-        type=older.type,
-        takes_none=older.takes_none,
-        bounds=older.bounds,
+        type=option.type if is_other else older.type,
+        takes_none=is_other or older.takes_none,
+        bounds=option.bounds if is_other else older.bounds,
         assumed=not is_exact,
+        proven=option.type,
     )
 
 

@@ -25,9 +25,11 @@ _UNCERTAIN = {
     "E465": "W465",
     "E466": "W466",
     "E467": "W467",
+    "E477": "W477",
+    "E478": "W478",
 }
-# Errors that the help of a version proves: they are about the names in it, and how many values each takes.
-_PROVEN = frozenset(["E430", "E431", "E432", "E433", "E435", "E437", "E440"])
+# Errors that the help of a version proves: about the names in it, how many values each takes, and what it says of them.
+_PROVEN = frozenset(["E430", "E431", "E432", "E433", "E435", "E437", "E440", "E441"])
 
 
 class OptionFinding(Struct, frozen=True):
@@ -52,7 +54,7 @@ class OptionRules(Struct, frozen=True):
     older: str = ""  # name and version of what tells the rest, as messages have them
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
     requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
-    keys: Callable[[], Mapping[str, NameList]] = dict  # of JSON, by option or key, where the version refuses others
+    keys: Callable[[], Mapping[str, NameList]] = dict  # of JSON, by option or key, where others are refused
     idle_without: Mapping[str, Sequence[str]] = {}  # options, and those without which each does nothing
 
     def code(self, code: str) -> str:

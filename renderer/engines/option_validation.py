@@ -34,7 +34,7 @@ from renderer.engines.option_hints import (
 )
 from renderer.engines.option_lists import Option
 from renderer.engines.option_rules import OptionFinding, OptionRules
-from renderer.engines.option_values import JSON, LEADING_NUMBERS, is_choice, read_part, type_mismatch
+from renderer.engines.option_values import JSON, LEADING_NUMBERS, is_choice, is_disproven, read_part, type_mismatch
 
 _MEANT = "did you mean"  # how a hint begins that knows what was meant
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
@@ -210,7 +210,12 @@ def _refused_values(
         for code, words in refusals:
             quoted = quote_arg(args, index)
             shown = quoted if is_own_argument else quoted.partition("=")[2]
-            is_assumed = option.assumed or wrong in option.choices.unnamed
+            if wrong in option.choices.unnamed:
+                hint = f"write {choice_words(option, wrong)}, or try it: {rules.older.partition(' (')[0]} takes it"
+                words = {"of": f"the help of {rules.engine}", "option": spelling, "value": shown, "hint": hint}
+                yield OptionFinding(index, "W440", words)
+                continue
+            is_assumed = option.assumed and not (code == "E441" and is_disproven(rules.style, option, value))
             yield rules.finding_of(is_assumed, index, code, option=spelling, value=shown, **words)
 
 
@@ -233,7 +238,7 @@ def _refused_keys(
         content = {key: content}
     index = start if keys or "=" in args[start] else start + 1
     for code, words in _key_findings(rules, groups, option.name, "", content, plugged):
-        yield rules.finding(index, code, option=spelling, **words)
+        yield rules.finding_of(rules.is_learnt, index, code, option=spelling, **words)
 
 
 def _key_findings(

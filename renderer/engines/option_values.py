@@ -7,6 +7,8 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from renderer.engines.dialect import Dialect
 from renderer.engines.option_lists import Option
 
@@ -21,6 +23,7 @@ TYPES = {
 }
 # Patterns as text: few runs need them. A thousand is k, 1024 is K; only of the former there may be parts.
 COUNT = r"\s*([0-9]+(\.[0-9]+)?[kmgt]|[0-9]+[KMGT])\s*"
+_TEXT_OR_COUNT = r'"(?:[^"\\]|\\.)*"|\b[0-9]+(?:\.[0-9]+)?[kKmMgGtT]\b'  # in JSON
 # What llama.cpp's string_parse_kv_override takes (common/common.cpp of b11434).
 _KEY_VALUE = r"[^=]{0,127}=(int:.*|float:.*|bool:(true|false)|str:.{0,127})"
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -56,7 +59,7 @@ def type_mismatch(style: Dialect, option: Option, value: str) -> str:
             pairs = [first, *(part for part in others if "=" in part)]
             return "" if all(re.fullmatch(_KEY_VALUE, pair) for pair in pairs) else words
         if option.type in JSON:
-            content = json.loads(value)
+            content = _read_json(value, with_counts=option.type == "object" and style.dotted)
             return "" if option.type != "object" or isinstance(content, dict) else words
         if option.type == "count" and re.fullmatch(COUNT, value):
             return ""
@@ -72,6 +75,30 @@ def type_mismatch(style: Dialect, option: Option, value: str) -> str:
     if all(_COMPARISONS[sign](number, bound) for sign, bound in option.bounds):
         return ""
     return f"{words} {' and '.join(f'{_BOUND_WORDS[sign]} {bound:g}' for sign, bound in option.bounds)}"
+
+
+def is_disproven(style: Dialect, option: Option, value: str) -> bool:
+    """Whether the help of the version itself tells a type that a value of the option is not of."""
+    if not option.proven or value in ("", "None"):  # no help tells whether these are taken
+        return False
+    if option.proven not in JSON:
+        return bool(type_mismatch(style, replace(option, type=option.proven, bounds=()), value))
+    try:
+        _read_json(value, with_counts=style.dotted)
+    except ValueError:
+        return True
+    return False
+
+
+def _read_json(text: str, *, with_counts: bool) -> object:
+    """What a text of JSON says. `with_counts`: it may have numbers such as 8k. Raises ValueError."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        if not with_counts:
+            raise
+    # _expand_json_human_readable_numbers in engine/arg_utils.py of 0.33.0; since which release is not known.
+    return json.loads(re.sub(_TEXT_OR_COUNT, lambda match: match[0] if match[0][0] == '"' else "1", text))
 
 
 def read_part(option: Option, value: str) -> str:

@@ -92,7 +92,7 @@ def learn(engine: str, version: str, data: bytes, force: bool = False) -> Learnt
 
 def list_text(help_text: HelpText, engine: str, version: str, spec: HelpSpec) -> str:
     """The list of a version's options, in the form of those that ship. `engine`: the name of its runtime."""
-    lines = dict.fromkeys(line for option in _kept(help_text, spec) for line in _lines(option))
+    lines = dict.fromkeys(line for option in _kept(help_text, spec) for line in _lines(option, spec))
     head = (
         f"# {engine} {version}: what its own help says, by llmaz presets learn; what it leaves out an older list tells."
     )
@@ -105,10 +105,11 @@ def _kept(help_text: HelpText, spec: HelpSpec) -> Iterator[HelpOption]:
     return (option for option in help_text.options if not (removed and removed in option.description))
 
 
-def _lines(option: HelpOption) -> Iterator[str]:
+def _lines(option: HelpOption, spec: HelpSpec) -> Iterator[str]:
     """The line of an option, and that of its values."""
     names = sorted(option.names, key=lambda name: not name.startswith("--"))
-    yield f"{','.join(names)} {option.arity}"
+    is_json = "json" in spec and spec["json"] in option.description
+    yield f"{','.join(names)} {option.arity}{' json' if is_json else ''}"
     if option.values:
         yield f"={names[0]} {' '.join([*([OTHERS] if option.is_open else []), *option.values])}"
 

@@ -95,6 +95,20 @@ def test_every_engine_that_has_options(folder: Path, llmaz: Llmaz, engine: str) 
     assert "names its folder" not in again.err
 
 
+def test_json(folder: Path, llmaz: Llmaz) -> None:
+    """What the help says of an option's value itself is certain; what only 0.33.0 is known to refuse is not."""
+    tip = "Should either be a valid JSON string or\n                        JSON keys passed individually."
+    args = ("--tiers", "x", "--profiler-config", "'{\"profilr\": \"torch\"}'", "--max-num-seqs", "many")
+    (folder / "chat.yaml").write_text(chat("v9.0.0", *args))
+    done = learn(llmaz, help_of("vllm", f"--tiers TIERS   How many. {tip}"), "vllm", "9.0.0")
+    assert "\n--tiers 1 json\n" in (folder / "flags" / "vllm-9.0.0.txt").read_text()
+    assert [line.partition("args")[2] for line in done.err.splitlines() if "args[" in line] == [
+        "[1]: vllm 9.0.0: '--tiers' needs JSON, not 'x' [E441]",
+        "[3]: vllm 0.33.0 (the nearest known to 9.0.0): '--profiler-config' has no key 'profilr' [W477]",
+        "[5]: vllm 0.33.0 (the nearest known to 9.0.0): '--max-num-seqs' needs a whole number, not 'many' [W441]",
+    ]
+
+
 def test_hand_written_manifests(folder: Path, llmaz: Llmaz) -> None:
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: d}\nspec:\n  containers:\n    - name: engine\n"
     pod += "      image: vllm/vllm-openai:v9.0.0\n      args: [--model, m, --brand-new, a, --brandnew, a]\n"

@@ -88,6 +88,21 @@ def test_values_are_judged_as_the_engine_does(engine: str) -> None:
     assert differing == {}
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "mark"),
+    [
+        ("--kv-transfer-config", '{"kv_connector_extra_config": {"cpu_bytes_to_use": 80g}}', "+"),
+        ("--kv-transfer-config", '{"kv_connector_extra_config": {"cpu_bytes_to_use": 2.5m}}', "+"),
+        ("--kv-transfer-config", '{"kv_connector_extra_config": {"cpu_bytes_to_use": 80x}}', "-"),
+        ("--kv-transfer-config", '{"kv_role": kv_both}', "-"),
+        ("--limit-mm-per-prompt", '{"image": 8k}', "-"),
+    ],
+)
+def test_counts_in_the_json_of_a_config(option: str, value: str, mark: str) -> None:
+    """As the parser of vLLM 0.33.0 reads them, built from its sources: in objects, not in maps."""
+    assert verdict(Judgement("vllm", "0.33.0", option, value, mark)) == mark
+
+
 def test_what_we_say_differently_is_still_different() -> None:
     differing = {
         (judgement.engine, judgement.option, judgement.value)

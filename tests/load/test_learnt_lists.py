@@ -48,10 +48,10 @@ learnt 3.0
 SPEC = "style: argparse, list: flags/own.txt, duplicates: last, help: {hidden: [--secret-*]}"
 
 
-def runtime(folder: Path, spec: str = SPEC) -> BackendRuntime:
+def runtime(folder: Path, spec: str = SPEC, more: str = "") -> BackendRuntime:
     text = (
         "apiVersion: inference.llmaz.io/v1alpha1\nkind: BackendRuntime\nmetadata: {name: own}\n"
-        f"spec: {{image: own, version: v2.0, engine: {{options: {{{spec}}}}}}}\n"
+        f"spec: {{image: own, version: v2.0, engine: {{{more}options: {{{spec}}}}}}}\n"
     )
     [document], _ = yamlio.parse(str(folder / "own.yaml"), text.encode())
     return BackendRuntime("own", document.value["spec"], document)
@@ -122,12 +122,95 @@ def test_words_of_findings(files: OptionListReader, tmp_path: Path) -> None:
     listed = read_option_list(files, own, "3.0")
     assert listed is not None
     rules = build_option_rules(files, own, build_dialect(own.spec, listed), listed, "3.0")
-    findings = validate_options(rules, ["--gone", "1", "--port", "x", "--pord", "1"])
+    findings = validate_options(rules, ["--gone", "1", "--port", "x", "--pord", "1", "--kind", "a"])
     assert [(finding.words["of"], finding.words["hint"]) for finding in findings] == [
         ("the help of own 3.0", "leave it out, or try it: own 2.0 has it"),
         ("own 2.0 (the nearest known to 3.0)", ""),
         ("own 3.0", "did you mean '--port'?"),
+        ("the help of own 3.0", "write 'b' or 'd', or try it: own 2.0 takes it"),
     ]
+
+
+# Options with JSON, of which the help of 3.0 says so, and 2.0 has more or less to say.
+JSON_MANY = """\
+versions 1.0 2.0
+--conf 1 object
+--loose 1 map
+--count 1 int>0
+--list 1 json
+--plain 1 object
+"""
+JSON_LEARNT = """\
+learnt 3.0
+--conf 1 json
+--loose 1 json
+--count 1 json
+--list 1 json
+--plain 1
+--fresh 1 json
+"""
+KEYS = """\
+versions 1.0 2.0
+--conf .. size kind
+--conf.kind= .. a b
+--plain .. size
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "findings"),
+    [
+        ("--conf {}", []),
+        ("--conf x", [(1, "E441")]),
+        ("--conf=x", [(0, "E441")]),
+        # Only 2.0 is known to take nothing but an object, and no empty text.
+        ("--conf 3", [(1, "W441")]),
+        ("--conf None", [(1, "W441")]),
+        ('--conf {"size":8k}', []),
+        ('--list {"size":8k}', [(1, "W441")]),
+        ("--plain x", [(1, "W441")]),
+        # What 2.0 says of its type is out of date.
+        ("--loose x", [(1, "E441")]),
+        ("--loose None", []),
+        ("--count x", [(1, "E441")]),
+        ("--count 0", []),
+        ("--fresh x", [(1, "E441")]),
+        ("--fresh {}", []),
+        ("--fresh None", []),
+        # Keys that 2.0 does not have, and their values.
+        ('--conf {"siez":1}', [(1, "W477")]),
+        ("--conf.siez 1", [(0, "W477")]),
+        ('--conf {"kind":"c"}', [(1, "W478")]),
+        ('--conf {"kind":"a"}', []),
+        ('--plain {"siez":1}', [(1, "W477")]),
+    ],
+)
+def test_json(tmp_path: Path, args: str, findings: list[tuple[int, str]]) -> None:
+    """What a help says of JSON is certain in its own version alone; what it does not say an older one tells."""
+    own = runtime_with_json(tmp_path)
+    (tmp_path / "flags" / "own-3.0.txt").write_text(JSON_LEARNT)
+    files = OptionListReader()
+    assert judge(files, own, "3.0", *args.split()) == findings
+    assert judge(files, own, "3.1", *args.split()) == [(index, code.replace("E", "W")) for index, code in findings]
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [("--conf x", "E441"), ('--conf {"siez":1}', "E477"), ('--conf {"kind":"c"}', "E478"), ('--conf {"kind":"a"}', "")],
+)
+def test_json_without_a_help(tmp_path: Path, args: str, code: str) -> None:
+    """The nearest older version tells all, as warnings."""
+    own, files = runtime_with_json(tmp_path), OptionListReader()
+    assert judge(files, own, "2.0", *args.split()) == ([(1, code)] if code else [])
+    assert judge(files, own, "2.1", *args.split()) == ([(1, code.replace("E", "W"))] if code else [])
+
+
+def runtime_with_json(folder: Path) -> BackendRuntime:
+    """A runtime with lists of its options and of the keys of their JSON."""
+    (folder / "flags").mkdir()
+    (folder / "flags" / "own.txt").write_text(JSON_MANY)
+    (folder / "flags" / "keys.txt").write_text(KEYS)
+    return runtime(folder, f"{SPEC}, dotted: true", "names: {keys: flags/keys.txt}, ")
 
 
 def test_the_list_of_a_release_counts(files: OptionListReader, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
                 words = {**words, "hint": f"leave it out: the model has '{own_option}' of its own"}
             code = _KNOWN_BY_OTHERS.get(finding.code, "")
             code = code if code and not line.is_own_image() else finding.code
-            if code == "W478" and _is_of_a_module(rules, finding):
+            if code == "W478" and not line.is_own_image() and _is_of_a_module(rules, finding):
                 continue
             yield make_diagnostic(code, layer.origin_of(finding.index), **words)
 

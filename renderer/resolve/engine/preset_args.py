@@ -181,9 +181,9 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
 
 
 _REFUSED = frozenset(  # no such option, or a wrong number of values
-    ["E430", "W430", "E431", "W431", "E432", "W432", "E433", "W433", "E435", "W435", "E477"]
+    ["E430", "W430", "E431", "W431", "E432", "W432", "E433", "W433", "E435", "W435", "E477", "W477"]
 )
-_REFUSED_VALUE = frozenset(["E440", "W440", "E441", "W441", "E478"])
+_REFUSED_VALUE = frozenset(["E440", "W440", "E441", "W441", "E478", "W478"])
 _FALLBACK_HINT = "take another version, or set what it gets in a copy of the BackendRuntime (spec.engine.versions)"
 
 
