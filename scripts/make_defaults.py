@@ -45,7 +45,6 @@ AT_START = "-"
 # Fields that a positional argument sets, whatever their option's default is: `vllm serve MODEL`.
 _POSITIONAL: Mapping[str, frozenset[str]] = {"vllm": frozenset(["model"])}
 _MACHINES = 3
-_ENGINES = {"vllm": "vLLM", "sglang": "SGLang"}
 
 
 # --- one parser -------------------------------------------------------------------------------------------------------
@@ -156,7 +155,8 @@ def main(engine: str, cache: str) -> None:
     python = Path(cache).absolute() / "env" / "bin" / "python"
     by_version = {path.name: release_defaults(engine, path.absolute(), python) for path in folders if path.is_dir()}
     target = BACKENDS / "flags" / f"{engine}.defaults.txt"
-    head = f"# {_ENGINES[engine]}: what its server does without an option, in every release, from its own parser."
+    title = make_options.ENGINES[engine]
+    head = f"# {title}: what its server does without an option, in every release, from its own parser."
     legend = "# Made by scripts/make_defaults.py, which says what a line means."
     known = f"versions {' '.join(by_version)}"
     target.write_text("\n".join([head, legend, known, *ranged(by_version), ""]), "utf-8")

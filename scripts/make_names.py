@@ -435,7 +435,6 @@ KINDS: Mapping[str, tuple[str, Callable[[str, Mapping[str, Path]], Found]]] = {
     "metrics": ("the metrics that each release reports", metrics),
     "variables": ("the environment variables that each release reads", variables),
 }
-_ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp"}
 
 
 def lines(by_version: Found) -> Iterator[str]:
@@ -465,7 +464,7 @@ def main(engine: str, kind: str, cache: str) -> None:
     title, find = KINDS[kind]
     by_version = find(engine, {path.name: path for path in folders if path.is_dir()})
     target = BACKENDS / "flags" / f"{engine}.{kind}.txt"
-    head = f"# {_ENGINES[engine]}: {title}, from its own sources."
+    head = f"# {make_options.ENGINES[engine]}: {title}, from its own sources."
     legend = "# Made by scripts/make_names.py, which says what a line means."
     target.write_text("\n".join([head, legend, f"versions {' '.join(by_version)}", *lines(by_version), ""]), "utf-8")
     print(target.relative_to(BACKENDS.parent.parent))

@@ -3,7 +3,7 @@
 
 Of every release, from its sources, without torch, a GPU or a build:
 
-    python3.11 -m venv CACHE/env && CACHE/env/bin/pip install msgspec packaging pydantic PyYAML
+    python3.11 -m venv CACHE/env && CACHE/env/bin/pip install …      # PARSER_PACKAGES
     .venv/bin/python scripts/make_options.py releases vllm CACHE      # writes presets/backends/flags/vllm.txt
     .venv/bin/python scripts/make_options.py releases sglang CACHE
     .venv/bin/python scripts/make_options.py releases llamacpp CACHE
@@ -60,6 +60,10 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 BACKENDS = ROOT / "presets" / "backends"
+# Engines with a list of every release, as they call themselves.
+ENGINES = {"llamacpp": "llama.cpp", "sglang": "SGLang", "vllm": "vLLM"}
+# What the configuration of vLLM and SGLang is made of; another version of pydantic may say another type or bound.
+PARSER_PACKAGES = ("msgspec==0.22.0", "packaging==26.3", "pydantic==2.14.3", "PyYAML==6.0.3")
 # What a handler of llama-server calls when it adds a value to those given before.
 ADDS = re.compile(r"params\.\S+\.(push_back|emplace_back|insert)\(|parse_(kv_override|tensor_buffer_overrides)\(")
 
@@ -720,14 +724,15 @@ def releases(engine: str, cache: Path) -> str:
 def list_text(engine: str, options: Mapping[str, Sequence[Option]]) -> str:
     """The file with these options of an engine; by version, the oldest first."""
     lists = {version: {option.line() for option in listing} for version, listing in options.items()}
-    heads = {
-        "llamacpp": "# llama.cpp: the options of llama-server by build, from the source of its parser.",
-        "vllm": "# vLLM: the options of `vllm serve` in every release, from its own parser.",
-        "sglang": "# SGLang: the options of its server in every release, from its own parser.",
+    whose = {
+        "llamacpp": "of llama-server by build, from the source of its parser",
+        "vllm": "of `vllm serve` in every release, from its own parser",
+        "sglang": "of its server in every release, from its own parser",
     }
+    head = f"# {ENGINES[engine]}: the options {whose[engine]}."
     legend = "# Made by scripts/make_options.py, which says what a line means."
     known = f"{'samples' if engine == 'llamacpp' else 'versions'} {' '.join(lists)}"
-    return "\n".join([heads[engine], legend, known, *ranged(lists), *value_lines(options), ""])
+    return "\n".join([head, legend, known, *ranged(lists), *value_lines(options), ""])
 
 
 def read_list(text: str) -> dict[str, list[Option]]:

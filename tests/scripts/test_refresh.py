@@ -36,6 +36,13 @@ add_opt(common_arg(
     [](common_params & params, int value) { params.kv_tiers = value; }
 ));
 """
+SERVER_ARGS = """
+class ServerArgs:
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument("--model-path", "--model")
+        parser.add_argument("--kv-tiers", type=int)
+"""
 LWS = "sigs.k8s.io/lws"
 BUILD = "b99999"
 RELEASED = "2027-01-02"
@@ -130,7 +137,9 @@ class Trial:
         )
 
     def texts(self) -> dict[str, str]:
-        paths = (path for path in self.checkout.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        """The files of the checkout, without those that git ignores."""
+        ignored = {"__pycache__", refresh.RELEASES.partition("/")[0]}
+        paths = (path for path in self.checkout.rglob("*") if path.is_file() and not ignored & {*path.parts})
         return {path.relative_to(self.checkout).as_posix(): path.read_text("utf-8", errors="replace") for path in paths}
 
     def changes(self, before: dict[str, str]) -> dict[str, list[str]]:
@@ -175,13 +184,13 @@ def trial(tmp_path: Path) -> Iterator[Trial]:
         server.shutdown()
 
 
-def sdist(root: str) -> bytes:
-    """The archive of a package with the source of llama.cpp."""
+def sdist(root: str, path: str = "llama.cpp/common/arg.cpp", text: str = ARG) -> bytes:
+    """The archive of a package with one file, the source of llama.cpp's parser unless it says another."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode="w:gz") as archive:
-        member = tarfile.TarInfo(f"{root}/llama.cpp/common/arg.cpp")
-        member.size = len(ARG)
-        archive.addfile(member, io.BytesIO(ARG.encode()))
+        member = tarfile.TarInfo(f"{root}/{path}")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text.encode()))
     return target.getvalue()
 
 
@@ -210,7 +219,7 @@ def test_one_release_more_for_three_sources_makes_three_changes(trial: Trial) ->
         "CHANGELOG.md": [
             "- charts/llmaz installs open-webui 99.1.0.",
             f"- The schemas follow {LWS} v0.99.0.",
-            f"- The options of llama.cpp's {BUILD} are known.",
+            f"- The options of llama.cpp {BUILD} are known.",
         ],
         "charts/llmaz/values.yaml": ["  version: 99.1.0"],
         "presets/releases.yaml": [
@@ -236,6 +245,55 @@ def test_one_release_more_for_three_sources_makes_three_changes(trial: Trial) ->
     for name in names:
         assert trial.run("--write", name).returncode == 0
     assert trial.changes(again) == {}
+
+
+@pytest.fixture
+def next_sglang(trial: Trial) -> str:
+    """A release that the index has besides."""
+    content = sdist("sglang-99.0.0", "python/sglang/srt/server_args.py", SERVER_ARGS)
+    trial.registries.add("sglang", "99.0.0", content)
+    return "99.0.0"
+
+
+def test_a_release_of_a_python_package_is_asked_by_its_own_parser(trial: Trial, next_sglang: str) -> None:
+    python = trial.checkout / refresh.RELEASES / "env" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    before = trial.texts()
+    assert trial.newer() == ["sglang"]
+    done = trial.run("--write", "sglang")
+    assert (done.returncode, done.stderr) == (0, "")
+    changes = trial.changes(before)
+    flags = changes.pop("presets/backends/flags/sglang.txt")
+    assert f"--kv-tiers 1 int {next_sglang}.." in flags
+    assert changes.pop("CHANGELOG.md") == ["- The options of SGLang 99.0.0 are known."]
+    assert changes.pop("presets/releases.yaml") == [
+        f'    sglang: {{version: "99.0.0", released: "{RELEASED}", source: "package index, sglang 99.0.0"}}'
+    ]
+    assert [*changes] == ["docs/engines/sglang.md"]
+    listed = make_options.read_list((trial.checkout / "presets/backends/flags/sglang.txt").read_text("utf-8"))
+    known = make_options.read_list((make_options.BACKENDS / "flags" / "sglang.txt").read_text("utf-8"))
+    assert [name for option in listed.pop(next_sglang) for name in option.names] == [
+        *("--help", "-h", "--kv-tiers", "--model-path", "--model")
+    ]
+    assert make_options.list_text("sglang", listed) == make_options.list_text("sglang", known)
+    assert "\ndecide: --kv-tiers 1 int is new: " in done.stdout
+    assert f"\ndecide: whether the preset moves from v{[*known][-1]} to 99.0.0\n" in done.stdout
+    assert [line for line in done.stdout.splitlines() if line.startswith("then: ")][:2] == [
+        "then: .venv/bin/python scripts/release_sources.py sglang build/releases",
+        "then: .venv/bin/python -m scripts.make_names sglang architectures build/releases",
+    ]
+
+
+def test_without_the_packages_of_the_parsers_nothing_is_written(trial: Trial, next_sglang: str) -> None:
+    """The index has none of them. A Python without them is not left for the next time."""
+    before = trial.texts()
+    done = trial.run("--write", "sglang")
+    assert done.returncode == 1
+    assert "\nthe Python that runs parsers cannot be made: " in done.stderr
+    assert trial.changes(before) == {}
+    assert not (trial.checkout / refresh.RELEASES / "env").exists()
 
 
 def test_a_person_decides_of_new_options_and_of_those_without_a_replacement() -> None:
