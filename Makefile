@@ -12,12 +12,13 @@ ARGS ?=
 ENGINES ?= llamacpp
 NEW ?= HEAD
 WRITE ?=
+WHEEL ?=
 CHROMIUM ?= /usr/bin/chromium
 
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve browse-fleet apiserver-test cluster-test engine-test gateway-test tools bench schemas refresh version-table man wheel release-check image image-test install-test clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve browse-fleet apiserver-test cluster-test engine-test gateway-test tools bench schemas refresh version-table diff-examples man wheel release-check image image-test install-test clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -124,6 +125,9 @@ refresh: $(READY) ## how old our facts are: pinned, newest in its registry (need
 
 version-table: $(READY) ## what a release changes in rendered manifests: OLD=v0.1.0 NEW=HEAD (tags or commits; takes minutes)
 	$(BIN)/python -m scripts.make_version_table $(ARGS) '$(OLD)' '$(NEW)'
+
+diff-examples: $(READY) ## llmaz diff --llmaz of each example, in Markdown: WHEEL=llmaz_renderer-0.1.0-py3-none-any.whl (minutes); ARGS=hpa
+	@$(BIN)/python -m scripts.diff_examples '$(WHEEL)' $(ARGS)
 
 man: $(READY) ## the man pages, in man
 	$(BIN)/python -m scripts.make_man

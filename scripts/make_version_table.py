@@ -70,10 +70,14 @@ def render(renderer: Path, example: Path, output: Path) -> Rendering:
     if done.returncode:
         errors = re.findall(r"^(?!.*: warning: ).* \[E\d{3}\]$", done.stderr, re.MULTILINE)
         return Rendering({}, (errors or done.stderr.splitlines()[-1:] or [f"exit code {done.returncode}"])[0])
+    return Rendering({name: files_below(output / name) for name in environments(example)})
+
+
+def environments(example: Path) -> list[str]:
+    """The names of an example's environments, '' alone without any."""
     config = example / "llmaz.yaml"
     spec = yaml.safe_load(config.read_text("utf-8")).get("spec") if config.exists() else None
-    names = list((spec or {}).get("environments") or [""])
-    return Rendering({name: files_below(output / name) for name in names})
+    return list((spec or {}).get("environments") or [""])
 
 
 def files_below(folder: Path) -> list[OutputFile]:

@@ -379,6 +379,7 @@ MAKE = """\
 for word; do last=$word; done
 case "$*" in
   *version-table*) echo "the table of $*" ;;
+  *diff-examples*) echo "the diffs of $last" ;;
   *WRITE=*) exec "{python}" -m scripts.refresh --write "${{last#WRITE=}}" ;;
   *) exec "{python}" -m scripts.refresh ;;
 esac
@@ -421,6 +422,9 @@ def test_the_workflow_opens_one_pull_request_a_source(
         "refresh-crds-lws": "scripts/make_schemas.py",
         "refresh-charts-openWebUI": "charts/llmaz/values.yaml",
     }
+    wheel = tmp_path / "base" / "llmaz_renderer-0.1.0-py3-none-any.whl"
+    wheel.parent.mkdir()
+    wheel.write_bytes(b"")
     for answer in ("0\n", "1\n"):
         count.write_text(answer)
         code, output = bash(script, trial.checkout, **variables)
@@ -436,6 +440,7 @@ def test_the_workflow_opens_one_pull_request_a_source(
             body = (tmp_path / f"{branch}.md").read_text("utf-8")
             assert "\n- [ ] " in body
             assert f"\nthe table of --no-print-directory --silent version-table OLD={base} NEW=HEAD\n" in body
+            assert body.endswith(f"by `llmaz diff --llmaz`:\n\nthe diffs of WHEEL={wheel}\n")
     calls = [line.split(" --")[0] for line in log.read_text().splitlines()]
     assert calls == ["pr list", "pr create"] * 3 + [
         word for branch in branches for word in ("pr list", f"pr edit {branch}")
