@@ -278,10 +278,15 @@ def presets_learn(engine: str, version: str, source: BinaryIO, force: bool) -> N
         print_line("text", f"{learnt.config} names its folder now: optionLists")
     if learnt.ours:
         print_line("text", "this release knows the version, and its own list counts")
-    if learnt.unnamed:
-        names = ", ".join([*learnt.unnamed[:_MOST_OPTIONS], *(["…"] if learnt.unnamed[_MOST_OPTIONS:] else [])])
-        count = counted(len(learnt.unnamed), "option")
-        print_line("text", f"not in this help: {count} of {learnt.older} ({names})")
+    for what, names, of in (
+        ("not in this help", learnt.unnamed, f" of {learnt.older}"),
+        (f"not in the list of {learnt.older}", learnt.further, ""),
+        (f"with another number of values than in the list of {learnt.older}", learnt.recounted, ""),
+    ):
+        if names:
+            more = ["…"] if names[_MOST_OPTIONS:] else []
+            shown = ", ".join([*names[:_MOST_OPTIONS], *more])
+            print_line("text", f"{what}: {counted(len(names), 'option')}{of} ({shown})")
     report(problems, "text")
     apps = len({(problem.file, problem.document) for problem in problems if problem.code == "W430"})
     if apps:

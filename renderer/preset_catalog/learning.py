@@ -43,6 +43,8 @@ class LearntList(Struct, frozen=True):
     unnamed: Sequence[str] = ()  # options of the older version that the help does not name
     older: str = ""  # that version, '' without one
     ours: bool = False  # this release has a list of the version itself, which counts
+    further: Sequence[str] = ()  # options of the help that this list does not have
+    recounted: Sequence[str] = ()  # options with another number of values there, each with both
 
 
 def learn(engine: str, version: str, data: bytes, force: bool = False) -> LearntList:
@@ -84,9 +86,17 @@ def learn(engine: str, version: str, data: bytes, force: bool = False) -> Learnt
             write_file(*config)
     except OSError as error:
         raise PresetRefused(f"{error.filename or target}: cannot be written: {error.strerror or error}") from None
-    count = sum(line[0] == "-" for line in text.splitlines())
+    further, recounted = _contradictions(help_text, spec, older) if older and is_ours else ((), ())
     return LearntList(
-        number, target, count, config[0] if config else "", unnamed, older.version if older else "", is_ours
+        number,
+        target,
+        sum(line[0] == "-" for line in text.splitlines()),
+        config[0] if config else "",
+        unnamed,
+        older.version if older else "",
+        is_ours,
+        further,
+        recounted,
     )
 
 
@@ -213,6 +223,17 @@ def _judge(
             f"it is cut, or of another program; {_command(spec)}"
         )
     return [name for name in unnamed if not is_hidden(spec, name)]
+
+
+def _contradictions(help_text: HelpText, spec: HelpSpec, known: option_lists.OptionList) -> tuple[list[str], list[str]]:
+    """The options of a help that a list does not have, and those with another number of values there."""
+    further, recounted = [], []
+    for option in _kept(help_text, spec):
+        further += [name for name in option.names if name not in known.options]
+        name = next((name for name in option.names if name in known.options), "")
+        if name and (count := known.options[name].arity) != option.arity:
+            recounted.append(f"{name} {option.arity} in place of {count}")
+    return further, recounted
 
 
 def _command(spec: HelpSpec) -> str:

@@ -98,7 +98,7 @@ def test_every_engine_that_has_options(folder: Path, llmaz: Llmaz, engine: str) 
 def test_json(folder: Path, llmaz: Llmaz) -> None:
     """What the help says of an option's value itself is certain; what only 0.33.0 is known to refuse is not."""
     tip = "Should either be a valid JSON string or\n                        JSON keys passed individually."
-    args = ("--tiers", "x", "--profiler-config", "'{\"profilr\": \"torch\"}'", "--max-num-seqs", "many")
+    args = ("--tiers", "x", "--profiler-config", '\'{"profilr": "torch"}\'', "--max-num-seqs", "many")
     (folder / "chat.yaml").write_text(chat("v9.0.0", *args))
     done = learn(llmaz, help_of("vllm", f"--tiers TIERS   How many. {tip}"), "vllm", "9.0.0")
     assert "\n--tiers 1 json\n" in (folder / "flags" / "vllm-9.0.0.txt").read_text()
@@ -146,9 +146,29 @@ def test_a_version_that_is_known(folder: Path, llmaz: Llmaz) -> None:
     assert forced.code == 0
     assert "this release knows the version, and its own list counts" in forced.err
     assert "not in this help: 1 option of 0.33.0 (--max-logprobs)" in forced.err
+    assert "not in the list of 0.33.0: 1 option (--brand-new)" in forced.err
+    assert "another number of values" not in forced.err
     err = llmaz("validate", "--set", "gateway.mode=off").err
     assert "vllm 0.33.0 has no option '--brand-new' [E430]" in err
     assert "'flags/vllm-0.33.0.txt' is not needed: this release of llmaz knows the options of vllm 0.33.0" in err
+
+
+def test_a_help_that_contradicts_our_list(folder: Path, llmaz: Llmaz) -> None:
+    """What its own list lacks, and where it has another number of values: a few names, and how many there are."""
+    further = [f"--brand-new-{i} X" for i in range(9)]
+    counts = [f"{name} X X" for name in ("--max-num-seqs", "--max-logprobs")]
+    text = help_of("vllm", *further, *counts, without=("--max-num-seqs", "--max-logprobs"))
+    done = learn(llmaz, text, "vllm", "0.33.0", "--force")
+    names = ", ".join(f"--brand-new-{i}" for i in range(5))
+    numbers = "--max-num-seqs 2 in place of 1, --max-logprobs 2 in place of 1"
+    assert done.err.splitlines()[2:] == [
+        "this release knows the version, and its own list counts",
+        f"not in the list of 0.33.0: 9 options ({names}, …)",
+        f"with another number of values than in the list of 0.33.0: 2 options ({numbers})",
+    ]
+    newer = learn(llmaz, text, "vllm", "9.0.0")
+    assert newer.code == 0
+    assert "the list of" not in newer.err
 
 
 def test_a_version_that_is_older(folder: Path, llmaz: Llmaz) -> None:
