@@ -60,6 +60,16 @@ class EngineUpgrade(Struct, frozen=True):
     contents: Mapping[str, bytes]  # of the files with the new version and what mends breaks, by their names
 
     @property
+    def certain(self) -> list[Break]:
+        """What breaks."""
+        return [broken for broken in self.breaks if broken.problem.severity == "error"]
+
+    @property
+    def possible(self) -> list[Break]:
+        """What may break: all of which there is only a warning."""
+        return [broken for broken in self.breaks if broken.problem.severity != "error"]
+
+    @property
     def changed(self) -> list[VersionPlace]:
         """The places that get the new version."""
         return [place for place in self.places if place.edits]

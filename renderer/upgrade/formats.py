@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from renderer.diagnostics import Diagnostic
 from renderer.diagnostics.formats import as_json
 from renderer.diff.json_format import to_json
 from renderer.diff.markdown import MOST, fit_list, markdown
 from renderer.diff.table import table
 from renderer.text import escapes
-from renderer.upgrade.engine_upgrade import EngineUpgrade
+from renderer.upgrade.engine_upgrade import Break, EngineUpgrade
 from renderer.upgrade.version_places import VersionPlace
 from renderer.upgrade.wording import (
     change_of,
@@ -34,7 +33,8 @@ def text(upgrade: EngineUpgrade) -> str:
     sections = {
         "Versions": [f"  {p.place}: {change_of(p)} ({owners_of(p)})" for p in upgrade.changed],
         "Left as they are": [f"  {p.place}: {_stays(p)}" for p in upgrade.left],
-        "Breaks": [line for broken in upgrade.breaks for line in _break_lines(broken.problem, mending_of(broken))],
+        "Breaks": [line for broken in upgrade.certain for line in _break_lines(broken)],
+        "May break": [line for broken in upgrade.possible for line in _break_lines(broken)],
     }
     shown = [f"{title(upgrade)}: {summary(upgrade)}"]
     shown += ["\n".join([head, *map(escapes.line, lines)]) for head, lines in sections.items() if lines]
@@ -55,12 +55,13 @@ def _stays(place: VersionPlace) -> str:
     return f"{what}{place.reason} ({owners_of(place)})"
 
 
-def _break_lines(problem: Diagnostic, mending: str) -> Iterator[str]:
+def _break_lines(broken: Break) -> Iterator[str]:
+    problem = broken.problem
     kind = "" if problem.severity == "error" else f"{problem.severity}: "
     yield f"  {problem.place}: {kind}{problem.text} [{problem.code}]"
     if problem.hint:
         yield f"      hint: {problem.hint}"
-    if mending:
+    if mending := mending_of(broken):
         yield f"      mended by {mending}"
 
 
@@ -73,13 +74,14 @@ def as_markdown(upgrade: EngineUpgrade) -> str:
     """The text of a pull request, with the same sections."""
     code = escapes.markdown_code
     parts = [f"### {escapes.markdown_text(title(upgrade))}: {summary(upgrade)}\n"]
-    rows = []
-    for broken in upgrade.breaks:
-        problem, mending = broken.problem, mending_of(broken)
-        hint = f"<br>{code(problem.hint)}" if problem.hint else ""
-        done = f"<br>Here it is mended by {code(mending)}" if mending else ""
-        rows.append(f"* {code(problem.place)}: {code(problem.text)} ({code(problem.code)}){hint}{done}")
-    parts.append(_section("Breaks", rows))
+    for head, breaks in (("Breaks", upgrade.certain), ("May break", upgrade.possible)):
+        rows = []
+        for broken in breaks:
+            problem, mending = broken.problem, mending_of(broken)
+            hint = f"<br>{code(problem.hint)}" if problem.hint else ""
+            done = f"<br>Here it is mended by {code(mending)}" if mending else ""
+            rows.append(f"* {code(problem.place)}: {code(problem.text)} ({code(problem.code)}){hint}{done}")
+        parts.append(_section(head, rows))
     for environment in upgrade.environments:
         head = "Defaults that moved" + (f" in {code(environment.name)}" if environment.name else "")
         moved = [

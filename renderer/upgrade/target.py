@@ -10,7 +10,14 @@ from msgspec import Struct
 from renderer.api import BackendRuntime, Inputs, UnreadableList
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic, suggestion
 from renderer.engines.image_version import version_of_tag
-from renderer.engines.option_lists import VERSION, completed_version, known_versions, list_path
+from renderer.engines.option_lists import (
+    VERSION,
+    completed_version,
+    is_listed,
+    known_versions,
+    list_path,
+    older_listed,
+)
 from renderer.engines.version_order import version_key
 
 
@@ -56,14 +63,21 @@ def reporting_lists(runtime: BackendRuntime) -> Iterator[None]:
 
 
 def unlisted_version(inputs: Inputs, target: UpgradeTarget) -> Iterator[Diagnostic]:
-    """A warning for a version whose options nobody knows, of an engine whose options are known by version."""
-    known = known_versions(inputs.option_files, target.runtime)
+    """A warning for a version whose options nobody knows, of an engine whose options are known by version; a note for
+    one whose list was learnt.
+    """
+    files, origin = inputs.option_files, Origin(NamedSource(f"{target.name}={target.version}"))
+    known = known_versions(files, target.runtime)
+    if target.version in known and not is_listed(files, target.runtime, target.version):
+        nearest = older_listed(files, target.runtime, target.version)
+        teller = f"is judged by {nearest}" if nearest else "is not judged"
+        yield make_diagnostic("N705", origin, backend=target.name, version=target.version, teller=teller)
     if not known or target.version in known:
         return
     older = [version for version in known if version_key(version) < version_key(target.version)]
     judged = f"what breaks is judged by {older[-1]}" if older else "nothing about its options is judged"
     words = {"backend": target.name, "version": target.version, "newest": known[-1], "judged": judged}
-    yield make_diagnostic("W712", Origin(NamedSource(f"{target.name}={target.version}")), **words)
+    yield make_diagnostic("W712", origin, **words)
 
 
 def newest_version(inputs: Inputs, runtime: BackendRuntime) -> str:

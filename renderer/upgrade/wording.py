@@ -19,12 +19,19 @@ def title(upgrade: EngineUpgrade) -> str:
 
 def summary(upgrade: EngineUpgrade) -> str:
     """How many places change, and how much breaks, in one line."""
-    mended = sum(broken.is_mended for broken in upgrade.breaks)
-    mending = f", {mended:,} mended" if mended else ""
-    breaks = f"{counted(len(upgrade.breaks), 'break')}{mending}" if upgrade.breaks else "nothing breaks"
+    certain, possible = upgrade.certain, upgrade.possible
+    parts = [f"{counted(len(certain), 'break')}{_mended(certain)}"] if certain else []
+    parts += [f"{len(possible):,} may break{_mended(possible)}"] if possible else []
+    breaks = " · ".join(parts) or "nothing breaks"
     moved = len({default for it in upgrade.environments for default, _ in grouped_defaults(it.defaults)})
     defaults = f" · {counted(moved, 'default')} moved" if moved else ""
     return f"{counted(len(upgrade.changed), 'place')} · {breaks}{defaults}"
+
+
+def _mended(breaks: Sequence[Break]) -> str:
+    """How many of them are mended; '' for none."""
+    count = sum(broken.is_mended for broken in breaks)
+    return f", {count:,} mended" if count else ""
 
 
 def change_of(place: VersionPlace) -> str:

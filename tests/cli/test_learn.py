@@ -137,6 +137,25 @@ def test_beside_a_backend_of_the_tree(folder: Path, llmaz: Llmaz) -> None:
     assert "[E430]" in llmaz("validate").err
 
 
+def test_beside_the_lists_of_a_backend_of_the_tree(folder: Path, llmaz: Llmaz) -> None:
+    """Its other lists in that folder are none of those that are learnt, nor meant to be; files of nobody are told."""
+    (folder / "backends" / "flags").mkdir(parents=True)
+    (folder / "backends" / "tiny.yaml").write_text(
+        "apiVersion: inference.llmaz.io/v1alpha1\nkind: BackendRuntime\nmetadata: {name: tiny}\n"
+        "spec: {image: registry.example/tiny, version: 2.4.0, recommendedConfigs: [{name: default}], engine: {options: "
+        "{style: argparse, list: flags/tiny.txt, version: '(\\d.\\d.\\d)'}}}\n"
+    )
+    for name, text in {"tiny": "versions 2.4.0\n", "tiny-2.3.0": "", "tiny.removed": "--old --model\n"}.items():
+        (folder / "backends" / "flags" / f"{name}.txt").write_text(f"{text}--model 1\n")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG.rstrip()}\n  gateway: {{mode: off}}\n")
+    (folder / "chat.yaml").write_text(chat("2.5.0", "--modl", "m", backend="tiny"))
+    assert learn(llmaz, "usage: tiny [--model X]\n\n  --model X  Which.\n", "tiny", "2.5.0").code == 0
+    assert "[E430]" in (err := llmaz("validate").err)
+    assert "[E839]" not in err
+    (folder / "backends" / "flags" / "tinny.txt").write_text("--model 1\n")
+    assert "'backends/flags/tinny.txt' is no list of options: its first line is not" in llmaz("validate").err
+
+
 def test_a_version_that_is_known(folder: Path, llmaz: Llmaz) -> None:
     (folder / "chat.yaml").write_text(chat("v0.33.0", "--brand-new", '"1"'))
     done = learn(llmaz, help_of("vllm"), "vllm", "v0.33.0")

@@ -60,6 +60,7 @@ ELSEWHERE = {
     "E863": "diff/test_guard.py::test_a_change_allows_itself_no_file",
     "E864": "diff/test_guard.py::test_a_config_that_becomes_a_link",
     "E865": "diff/test_charts.py::test_a_chart_that_is_changed_by_hand",
+    "N705": "upgrade/test_learnt_versions.py::test_what_breaks_and_what_may",
     "E715": "upgrade/test_writing.py::test_a_changed_file_is_refused",
     "E726": "integrations/gitops/test_argocd.py::test_parameters_that_are_wrong",
     "E745": "diff/test_upgrade.py::test_without_venv_or_pip",

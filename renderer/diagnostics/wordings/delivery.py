@@ -36,6 +36,10 @@ DELIVERY: Final[dict[str, Wording]] = {
         "{name} {value} works with {other} {needed} and newer, but the target is {said}",
         "set targets.{target} to {needed} or above where the clusters have it, or targets.{key} to an older version",
     ),
+    "N705": Wording(
+        "what {backend} {version} takes is known by its own help alone: what that leaves out {teller}, and its "
+        "defaults are not known"
+    ),
     "E711": Wording("'{word}' is not a version of {backend}", "write ENGINE=VERSION, such as {backend}={example}"),
     "W712": Wording(
         "the options of {backend} {version} are not known: {judged}",

@@ -17,7 +17,8 @@ def unneeded_lists(inputs: Inputs) -> Iterator[Diagnostic]:
         return
     files, origin = inputs.option_files, inputs.config.origin("optionLists")
     for name, what in files.unread().items():
-        yield make_diagnostic("E839", origin, name=f"{folder}/{name}", what=what)
+        if not _is_beside(inputs, name):
+            yield make_diagnostic("E839", origin, name=f"{folder}/{name}", what=what)
     owners = {
         os.path.basename(list_stem(path)): runtime for runtime in inputs.runtimes.values() if (path := _path(runtime))
     }
@@ -30,6 +31,18 @@ def unneeded_lists(inputs: Inputs) -> Iterator[Diagnostic]:
         else:
             continue
         yield make_diagnostic("N839", origin, name=f"{folder}/{name}", why=why)
+
+
+def _is_beside(inputs: Inputs, name: str) -> bool:
+    """Whether a file of the folder is there for a BackendRuntime of the tree, which has its lists in the same one."""
+    place = os.path.dirname(inputs.config.document.name), str(inputs.config.get("optionLists")), name
+    path = os.path.abspath(os.path.join(*place))
+    stems = [
+        os.path.abspath(os.path.join(os.path.dirname(runtime.document.name), list_stem(listed)))
+        for runtime in inputs.runtimes.values()
+        if not runtime.ours and (listed := _path(runtime))
+    ]
+    return any(path.startswith((f"{stem}.", f"{stem}-")) for stem in stems)
 
 
 def _path(runtime: BackendRuntime) -> str:
