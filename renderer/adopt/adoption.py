@@ -6,7 +6,7 @@ What of an object no other object of the tree says is lost: a warning tells it, 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from msgspec import Struct, field
@@ -31,6 +31,7 @@ from renderer.adopt.kept_command import (
 )
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.kustomize_changes import tell_kustomize_changes
+from renderer.adopt.learnt_lists import LISTS, TargetTree, engine_of
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
     NamedObjects,
@@ -66,16 +67,15 @@ from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, listed, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.diff.live.takeovers import LATER
-from renderer.engines.catalog import EngineCatalog
+from renderer.engines.option_lists import learnt_from
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.kubernetes.workloads import SCALE_TARGETS, containers, pod_template
-from renderer.load.index import engine_catalog
-from renderer.load.render_config import render_config
 from renderer.result import RenderResult
 from renderer.source.memory import memory_tree
 from renderer.source.paths import CONFIG
+from renderer.text import escapes
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -129,8 +129,9 @@ def adopt(paths: Sequence[str], folder: str, release: str = "", name: str = "") 
     operator that ran objects of llmaz's own API, where it is known; `name`: of the new workload, or SAME, '' for what
     the workload allows. Raises RenderError.
     """
-    catalog = engine_catalog(render_config(None, "")[0])
-    run = _Run(catalog, folder, name)
+    target = TargetTree(folder)
+    catalog = target.catalog
+    run = _Run(target, folder, name)
     run.read(read_sources(paths, release))
     run.write()
     if run.adoption.files:
@@ -179,8 +180,9 @@ def _copy(document: Document) -> _Copy:
 class _Run:
     """One adoption."""
 
-    def __init__(self, catalog: EngineCatalog, folder: str, name: str) -> None:
-        self.catalog = catalog
+    def __init__(self, target: TargetTree, folder: str, name: str) -> None:
+        self.target = target
+        self.catalog = catalog = target.catalog
         self.name = name  # that a new workload should have
         self.folder = folder
         self.adoption = Adoption()
@@ -383,11 +385,15 @@ class _Run:
 
     def _kept_runtime(self, adopted: AdoptedWorkload, diagnostics: Collector) -> CommentedBody:
         """The BackendRuntime of a command line that stays as it is, which a note tells."""
-        container = adopted.container
+        container, engine = adopted.container, adopted.container.engine
+        rules = engine.option_rules
         options = ", ".join(options_of_preset(container))
         names = named_as_a_whole(container)
         more = f"; with a version that is known, the preset would set {options} too" if options and not names else ""
         hint = f"where you know the version, use the preset: backendName: {container.backend}, with that version"
+        if rules and rules.is_beyond and (command := learnt_from(engine.runtime.spec.get("engine") or {})):
+            words = f"{command} | llmaz presets learn {container.backend} {escapes.shell_word(engine.version)} -"
+            hint = f"let llmaz learn that version in the tree, then adopt this again: {words}"
         if names:
             hint = f"for the preset, write the OpenModel's source, and take {' and '.join(names)} out of the ConfigMap"
         origin = adopted.workload.engine_origin_of((*container.path, "image"))
@@ -609,7 +615,8 @@ class _Run:
         return pipeline.render(RenderOptions(paths=(self.folder,), file_system=tree, texts=True))
 
     def _files(self) -> dict[str, str]:
-        files = {CONFIG: _text_of([self._config()])}
+        lists = self.target.lists(self._engines())
+        files = {CONFIG: _text_of([self._config(lists)]), **lists}
         self.model_paths = {}
         for draft in self._sorted_drafts():
             path = self.paths[id(draft)]
@@ -624,8 +631,19 @@ class _Run:
     def _sorted_drafts(self) -> list[_Draft]:
         return sorted(self.drafts, key=lambda draft: draft.adopted.key)
 
-    def _config(self) -> CommentedBody:
+    def _engines(self) -> Iterator[tuple[str, str]]:
+        """Backend and version of each engine that a preset of ours starts, or that runs in groups."""
+        for draft in self.drafts:
+            if not draft.runtime:
+                yield draft.adopted.container.backend, draft.adopted.container.engine.version
+        for item in self.converted:
+            if item.kind == "Playground":
+                yield engine_of(item.body, self.catalog)
+
+    def _config(self, lists: Mapping[str, str]) -> CommentedBody:
         spec: dict[str, Any] = {"gateway": {"mode": "off"}}
+        if lists:
+            spec["optionLists"] = LISTS
         if targets := needed_versions(draft.adopted.workload for draft in self.drafts):
             spec["targets"] = targets
         if flavors := claimed_flavors(draft.claim for draft in self.drafts):
@@ -636,7 +654,8 @@ class _Run:
             secret = {"name": self.token.name, "key": self.token.key, "optional": self.token.optional}
             spec["secrets"] = {"hub": secret}
         comments: dict[Path, str] = {
-            ("spec", "gateway"): "No routes are rendered, since none were read: delete these lines to use a gateway."
+            ("spec", "gateway"): "No routes are rendered, since none were read: delete these lines to use a gateway.",
+            **({("spec", "optionLists"): "Copies of the lists that the tree around this folder has."} if lists else {}),
         }
         metadata = {"name": "config"}
         body = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": metadata, "spec": spec}
