@@ -90,13 +90,13 @@ def learn(engine: str, version: str, data: bytes, force: bool = False) -> Learnt
     return LearntList(
         number,
         target,
-        sum(line[0] == "-" for line in text.splitlines()),
-        config[0] if config else "",
-        unnamed,
-        older.version if older else "",
-        is_ours,
-        further,
-        recounted,
+        count=sum(line[0] == "-" for line in text.splitlines()),
+        config=config[0] if config else "",
+        unnamed=unnamed,
+        older=older.version if older else "",
+        ours=is_ours,
+        further=further,
+        recounted=recounted,
     )
 
 

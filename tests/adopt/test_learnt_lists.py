@@ -53,8 +53,8 @@ def deployment(version: str, args: tuple[str, ...] = ARGS) -> str:
 def playground(folder: Path) -> dict[str, Any]:
     """The settings of the engine in the only Playground below a folder."""
     documents = [document for path in folder.glob("*.yaml") for document in yaml.safe_load_all(path.read_text())]
-    [found] = [document for document in documents if document["kind"] == "Playground"]
-    settings: dict[str, Any] = found["spec"]["backendRuntimeConfig"]
+    [body] = [document for document in documents if document["kind"] == "Playground"]
+    settings: dict[str, Any] = body["spec"]["backendRuntimeConfig"]
     return settings
 
 

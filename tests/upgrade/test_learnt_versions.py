@@ -71,7 +71,7 @@ def test_what_breaks_and_what_may(tree: Path, llmaz: Llmaz) -> None:
 def test_it_is_the_newest(tree: Path, llmaz: Llmaz) -> None:
     parsed = answer(llmaz, "vllm")
     assert parsed["version"] == "9.0.0"
-    assert [(found["code"], found["severity"]) for found in parsed["breaks"]] == [
+    assert [(problem["code"], problem["severity"]) for problem in parsed["breaks"]] == [
         ("E437", "error"),
         ("W430", "warning"),
         ("W440", "warning"),
