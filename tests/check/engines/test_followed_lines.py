@@ -144,8 +144,8 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", '--kv-transfer-config={"kv_connector": "NixlConnector", "kv_rol": "kv_both"}'),
         vllm("org/blue", "--kv-transfer-config", '{"kv_connector": "NixlConnector", "elsewhere": 1}'),
         vllm("org/blue", "--attention-config", '{"backend": "FLASH_ATTN", "use_cudnn_prefill": true}'),
-        vllm("org/blue", "--attention-config", '{"hisparse_config": {}, "backend": "FLASH_ATTN"}'),
-        vllm("org/blue", "--attention-config.hisparse_config", "{}"),
+        vllm("org/blue", "--attention-config", '{"hisparse_config": {}, "backend": "FLASH_ATTN"}', version="0.25.0"),
+        vllm("org/blue", "--attention-config.hisparse_config", "{}", version="0.25.0"),
     ],
     "E478": [
         vllm("org/blue", "--structured-outputs-config.backend", "xgrammer"),
@@ -348,7 +348,7 @@ def follow(container: Mapping[str, Any], finding: Mapping[str, Any]) -> dict[str
         return {**{key: value for key, value in container.items() if key != "args"}, "command": args}
     if hint == "the last one counts":
         return {**container, "args": keep_last(args, int(number[1]), finding["message"])}
-    if finding["code"] in ("E477", "E478"):
+    if finding["code"] in ("E477", "E478", "W477", "W478"):
         return {**container, "args": change_json(args, int(number[1]), finding["message"], hint)}
     for form, change in FORMS:
         if match := re.fullmatch(form, hint):
