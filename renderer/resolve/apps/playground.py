@@ -89,7 +89,9 @@ def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collecto
         with suppress(Stop):
             run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics)
         raise
-    return AppEngine(run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics), engine)
+    base = run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics)
+    settings = backend_runtime.model_settings(base.claim.main, engine)
+    return AppEngine(base, engine, app.spec.get("backendRuntimeConfig") or {}, settings)
 
 
 def _has_unreadable_limits(problems: Iterable[Diagnostic]) -> bool:

@@ -53,16 +53,8 @@ class AppEngine(Struct, frozen=True):
 
     base: AppBase
     engine: backend_runtime.Engine
-
-    @property
-    def backend_config(self) -> BackendRuntimeConfigSpec:
-        """`backendRuntimeConfig` of the Playground."""
-        return self.base.app.spec.get("backendRuntimeConfig") or {}
-
-    @property
-    def model_settings(self) -> ModelEngineSpec:
-        """The model's entry of `spec.engines` for this engine."""
-        return backend_runtime.model_settings(self.base.claim.main, self.engine)
+    backend_config: BackendRuntimeConfigSpec  # of the Playground
+    model_settings: ModelEngineSpec  # the model's entry of `spec.engines` for this engine
 
     @property
     def model_settings_origin(self) -> Origin:
@@ -126,7 +118,9 @@ def choose_config(of_app: AppEngine, diagnostics: Collector) -> EngineChoice:
     base, engine = of_app.base, of_app.engine
     config = backend_runtime.find_config(engine, base.claim.draft, base.app, diagnostics)
     offloading = kv_offloading.read_offloading(base.app, diagnostics)
-    choice = EngineChoice(base, engine, config, offloading, MergedResources({}, {}))
+    choice = EngineChoice(
+        base, engine, of_app.backend_config, of_app.model_settings, config, offloading, MergedResources({}, {})
+    )
     merge = partial(_merge_resources, choice)
     resources = cached(config.resources, _size_key(choice), merge, diagnostics)
     return replace(choice, resources=resources)
@@ -175,6 +169,8 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
     return EngineRun(
         base=base,
         engine=engine,
+        backend_config=choice.backend_config,
+        model_settings=choice.model_settings,
         config=engine.configs[choice.config.spec["name"]],
         offloading=offloading,
         resources=choice.resources,

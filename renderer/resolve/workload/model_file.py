@@ -15,7 +15,7 @@ from renderer.engines.given_options import option_names
 from renderer.engines.models_file import ON, SHARED, header_line, pair_line
 from renderer.resolve import claims, tasks
 from renderer.resolve.engine import arg_merge
-from renderer.resolve.engine.backend_runtime import RunnerSize
+from renderer.resolve.engine.backend_runtime import RunnerSize, model_settings
 from renderer.resolve.workload.engine_process import EngineProcess, ModelFile
 from renderer.resolve.workload.engine_run import EngineChoice, EngineRun, MainModel, run_engine
 
@@ -58,7 +58,7 @@ def model_sections(
         placement = replace(base.placement, flavors=()) if i else base.placement
         sources, weights = base.sources[i : i + 1], base.weights[i : i + 1]
         own_base = replace(base, claim=claim, sources=sources, weights=weights, placement=placement)
-        own_choice = replace(choice, base=own_base)
+        own_choice = replace(choice, base=own_base, model_settings=model_settings(model, choice.engine))
         alone.append((main, run_engine(own_choice, size, mode, diagnostics)))
     return alone
 

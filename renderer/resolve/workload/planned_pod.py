@@ -37,22 +37,14 @@ _HANDLERS = frozenset(["exec", "httpGet", "tcpSocket", "grpc"])  # of which a pr
 class PlannedPod(Struct, frozen=True):
     """The pod of a Playground, with its podTemplate."""
 
+    app: App
+    run: EngineRun  # how the engine runs
     command: EngineProcess
     shell_command: tuple[str, ...]  # of the runner, before its arguments
     setup: Preparation  # files and steps of the preset
     generated: Pod  # without the podTemplate
     pod: Pod
     patch_origins: Mapping[Path, Origin]  # of the fields that the podTemplate sets
-
-    @property
-    def run(self) -> EngineRun:
-        """How the engine runs."""
-        return self.command.run
-
-    @property
-    def app(self) -> App:
-        """The app."""
-        return self.command.run.base.app
 
     def is_patched(self) -> bool:
         """Whether the Playground has a podTemplate."""
@@ -91,10 +83,10 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
     )
     generated = playground_pod(needs, parts)
     if not base.app.spec.get("podTemplate"):
-        return PlannedPod(command, shell.command, setup, generated, generated, {})
+        return PlannedPod(base.app, run, command, shell.command, setup, generated, generated, {})
     patched = _patch_pod(run, generated, diagnostics)
     pod = with_nested_mounts(with_writable_folders(patched.pod, parts.security))
-    return PlannedPod(command, shell.command, setup, generated, pod, patched.origins)
+    return PlannedPod(base.app, run, command, shell.command, setup, generated, pod, patched.origins)
 
 
 def _with_probes_of_several(shell: Container, run: EngineRun) -> Container:

@@ -23,6 +23,8 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 class PlannedScaling(Struct, frozen=True):
     """How many replicas of a pod run."""
 
+    app: App
+    run: EngineRun  # how the engine runs
     planned: PlannedPod
     pod: Pod  # with what those that collect metrics look for
     worker: Pod | None  # of the pods beside a leader, None where all are alike
@@ -30,16 +32,6 @@ class PlannedScaling(Struct, frozen=True):
     scaler: Scaler | None  # that is rendered
     foreign: Scaler | None  # of somebody else
     interceptor: Interceptor | None
-
-    @property
-    def app(self) -> App:
-        """The app."""
-        return self.planned.app
-
-    @property
-    def run(self) -> EngineRun:
-        """How the engine runs."""
-        return self.planned.run
 
     @property
     def bounds(self) -> Scaler | None:
@@ -65,7 +57,7 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
         pod = monitoring.with_metrics_path(pod, run.engine, all_serve=run.all_serve)
     replicas, foreign = triggers.fixed_replicas(app), foreign_scalers.foreign_scaler(context, app)
     if "elasticConfig" not in app.spec:  # as with most
-        return PlannedScaling(planned, pod, worker, replicas, None, foreign, None)
+        return PlannedScaling(app, run, planned, pod, worker, replicas, None, foreign, None)
     wakes_by = keda_triggers.wakes_by(context, app, gateway_settings(context, app.namespace), diagnostics)
     scaler = _plan_scaler(planned, wakes_by, diagnostics)
     interceptor = None
@@ -73,7 +65,7 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
         others = [*(main.name for main in run.mains[1:]), *(adapter.name for adapter in run.adapters)]
         public_names = [run.served_name, *others]
         interceptor = keda_triggers.interceptor(context, app, public_names, scaler)
-    return PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
+    return PlannedScaling(app, run, planned, pod, worker, replicas, scaler, foreign, interceptor)
 
 
 def _with_own_env(pod: Pod, app: App, key: str, diagnostics: Collector) -> Pod:
