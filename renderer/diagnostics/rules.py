@@ -67,7 +67,7 @@ def run_rules_or_stop(record: Record, diagnostics: Collector) -> Record:
     for stage, applies, rules in _SECTIONS[type(record)]:
         if applies is None or applies(record):
             for function in rules:
-                if problems := list(function(record)):
+                if problems := [*function(record)]:
                     diagnostics.problems += problems
                     if stage[1] and has_errors(problems):
                         raise Stop

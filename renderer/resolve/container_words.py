@@ -16,11 +16,11 @@ class ContainerWords(dict[str, object]):
 
 def container_words(words: Words) -> Words:
     """The words as Kubernetes gives them to the container: the same ones, where no text means anything to it."""
-    for value in words.values():  # no `any`: this runs for each app, over all words
-        if isinstance(value, str):
+    for value in filter(None, words.values()):  # no `any`: this runs for each app, over all words
+        if type(value) is str:
             if "$" in value:
                 return ContainerWords(words)
-        elif value and isinstance(value, tuple) and "$" in "".join(value):
+        elif type(value) is tuple and "$" in "".join(value):
             return ContainerWords(words)
     return words
 
