@@ -24,8 +24,8 @@ Words = Mapping[str, object]
 Filler = Callable[[Words], object]
 
 _WORD = re.compile(r"\{\{\s*\.?([A-Za-z]\w*)\s*\}\}")
-_SUM = re.compile(r"\{\{\s*([A-Za-z]\w*)\s*\+\s*(0|[1-9][0-9]{0,8})\s*\}\}")
-_DOTTED = re.compile(r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})")
+_SUM = r"\{\{\s*([A-Za-z]\w*)\s*\+\s*(0|[1-9][0-9]{0,8})\s*\}\}"
+_DOTTED = r"\{\{(\s*)\.([A-Za-z]\w*\s*\}\})"
 _INSIDE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # for `pieces` alone: in a text without end marks it is quadratic
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # A term of a plain condition, which joins terms by `and`: a word, or a comparison with a text or a whole number.
@@ -188,7 +188,7 @@ def _as_text(filler: Filler, *, keeps_list: bool) -> Filler:
 
 
 def _compile_text(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
-    if "+" in text and _SUM.search(text):
+    if "+" in text and re.search(_SUM, text):
         return _compile_sums(text, known, path)
     parts = _WORD.split(text)  # text, word, text, word, … text
     words = parts[1::2]
@@ -219,7 +219,7 @@ def _raise_too_long(text: str, path: tuple[str | int, ...]) -> NoReturn:
 
 def _compile_sums(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     """A filler for text with sums of a word and a number; a text of one sum alone becomes the number."""
-    pieces = _SUM.split(text)  # text, word, number, text, … text
+    pieces = re.split(_SUM, text)  # text, word, number, text, … text
     fillers: list[Filler] = []
     for i in range(0, len(pieces), 3):
         if piece := pieces[i]:
@@ -474,7 +474,7 @@ def _jinja_template(text: str, known: frozenset[str]) -> Any:
     """Jinja's template. Raises TemplateError."""
     from jinja2 import TemplateError as JinjaError
 
-    tree = _parse(_DOTTED.sub(r"{{\1\2", text), known, ())
+    tree = _parse(re.sub(_DOTTED, r"{{\1\2", text), known, ())
     try:
         return _environment().from_string(tree)  # it works out what is constant
     except (JinjaError, *_FAULTS) as error:

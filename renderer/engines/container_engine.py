@@ -29,7 +29,7 @@ from renderer.kubernetes.variable_references import plain_variables
 
 _FILLED_IN = "$(VALUE)"  # what no rule about values judges
 # How a path ends that a hub's client, or our loader, makes for a repository.
-_DOWNLOADED = re.compile(r"/models--([\w.-]+?)--([\w.-]+?)(?:/snapshots/[^/]*)?/?$")
+_DOWNLOADED = r"/models--([\w.-]+?)--([\w.-]+?)(?:/snapshots/[^/]*)?/?$"
 
 
 class RecognisedEngine(Struct, frozen=True):
@@ -135,7 +135,7 @@ def known_facts(catalog: EngineCatalog, recognised: RecognisedEngine) -> Mapping
 
 def _repository(text: str) -> str:
     """The repository of a hub that a text names, as one or by the folder into which a hub's client downloads it."""
-    folder = _DOWNLOADED.search(text)
+    folder = re.search(_DOWNLOADED, text)
     return f"{folder[1]}/{folder[2]}" if folder else text.partition(":")[0]
 
 

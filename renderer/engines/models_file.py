@@ -22,10 +22,9 @@ _SWITCHES: Mapping[str, str] = {
 _ENDS = "[#;\r\n]"  # what ends a value
 _BLANKS = " \t"
 _REST = r"[ \t]*(?:[;#].*)?"
-_HEADER = re.compile(rf"\[[ \t]*([^\]]+)\]{_REST}")
-_PAIR = re.compile(rf"([a-zA-Z_][a-zA-Z0-9_.-]*)[ \t]*=[ \t]*([^;#]*?){_REST}")
-_OTHER = re.compile(_REST)
-_TAG = re.compile(r"[-.]([A-Z0-9_]+)$", re.IGNORECASE)  # the last part of what stands behind a name's colon
+_HEADER = rf"\[[ \t]*([^\]]+)\]{_REST}"
+_PAIR = rf"([a-zA-Z_][a-zA-Z0-9_.-]*)[ \t]*=[ \t]*([^;#]*?){_REST}"
+_TAG = r"(?i)[-.]([A-Z0-9_]+)$"  # the last part of what stands behind a name's colon
 
 
 class ReadPair(Struct, frozen=True):
@@ -53,7 +52,7 @@ class ReadSection(Struct, frozen=True):
     def model(self) -> str:
         """What the server calls its model: what stands behind the last colon is cut and put in capitals."""
         head, colon, tag = self.name.rpartition(":")
-        cut = _TAG.search(tag)
+        cut = re.search(_TAG, tag)
         return f"{head}:{(cut[1] if cut else tag).upper()}" if colon else self.name
 
 
@@ -68,13 +67,13 @@ def read_models(text: str) -> ReadModels:
     """The sections of a file, in their order."""
     sections, unread = [ReadSection(UNNAMED, 0, [])], dict[int, tuple[str, str]]()
     for number, line in enumerate(re.split("\r\n|\n|\r", text), 1):
-        if header := _HEADER.fullmatch(line):
+        if header := re.fullmatch(_HEADER, line):
             sections.append(ReadSection(header[1], number, []))
-        elif pair := _PAIR.fullmatch(line):
+        elif pair := re.fullmatch(_PAIR, line):
             if pair[1] == _RESERVED:
                 continue
             sections[-1].pairs.append(ReadPair(pair[1], pair[2], number, pair.start(2) + 1))
-        elif not _OTHER.fullmatch(line):
+        elif not re.fullmatch(_REST, line):
             unread[number] = _why_unread(line)
     return ReadModels(sections if sections[0].pairs else sections[1:], unread)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at
 
-_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][\w.-]*)\)")  # two dollar signs are one for itself
+_REFERENCE = r"\$\$|\$\(([A-Za-z_][\w.-]*)\)"  # two dollar signs are one for itself
 
 
 ConfigMaps: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -49,22 +49,22 @@ def plain_variables(container: Mapping[str, Any], config_maps: ConfigMaps | None
 
 def referenced_names(text: str) -> list[str]:
     """The variables that a text refers to."""
-    return [match[1] for match in _REFERENCE.finditer(text) if match[1]]
+    return [match[1] for match in re.finditer(_REFERENCE, text) if match[1]]
 
 
 def fill_in(text: str, variables: Mapping[str, str]) -> str:
     """The text with `$(NAME)` filled in where the variable is known; `$$` stays, for a text that is written again."""
-    return _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text)
+    return re.sub(_REFERENCE, lambda match: variables.get(match[1], match[0]), text)
 
 
 def as_process_sees(text: str, variables: Mapping[str, str]) -> str:
     """The word that a process gets, as the kubelet makes it: variables that it does not know stay, `$$(NAME)` becomes
     `$(NAME)` and is not filled in (k8s.io/kubernetes/third_party/forked/golang/expansion/expand.go).
     """
-    return _REFERENCE.sub(lambda match: "$" if match[0] == "$$" else variables.get(match[1], match[0]), text)
+    return re.sub(_REFERENCE, lambda match: "$" if match[0] == "$$" else variables.get(match[1], match[0]), text)
 
 
 def references(container: Mapping[str, Any]) -> Iterator[str]:
     """The variables that a container's command line names."""
     for word in itertools.chain(list_at(container, "command"), list_at(container, "args")):
-        yield from filter(None, _REFERENCE.findall(word)) if isinstance(word, str) else ()
+        yield from filter(None, re.findall(_REFERENCE, word)) if isinstance(word, str) else ()

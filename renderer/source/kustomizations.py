@@ -22,15 +22,15 @@ PLUGINS: Final = ("generators", "transformers", "validators")
 _NAME_FILES = (*RESOURCES, "patchesstrategicmerge", *PLUGINS, "crds", "configurations", "paths", "files", "envs")
 _HOLD_NAMES = ("patches", "patchesjson6902", "replacements", "configmapgenerator", "secretgenerator", "openapi")
 _PARTS = (*PATCHES, *PLUGINS, "configurations", "files")
-_ADDRESS = re.compile(r"https?:[^\0-\x1f\x7f]*", re.IGNORECASE | re.ASCII)
-_SCHEME = re.compile("(?:ssh|https?|file)://", re.IGNORECASE | re.ASCII)
-_USER = re.compile("[a-zA-Z][a-zA-Z0-9-]*@")
+_ADDRESS = r"(?ia)https?:[^\0-\x1f\x7f]*"
+_SCHEME = "(?ia)(?:ssh|https?|file)://"
+_USER = "[a-zA-Z][a-zA-Z0-9-]*@"
 _GITHUB = ("github.com/", "github.com:")
 
 
 def is_address(name: str) -> bool:
     """Whether kustomize takes the name of a file for an address, whatever lies in the tree."""
-    return bool(_ADDRESS.fullmatch(name.partition("#")[0]))
+    return bool(re.fullmatch(_ADDRESS, name.partition("#")[0]))
 
 
 def is_repository(name: str) -> bool:
@@ -42,11 +42,11 @@ def is_repository(name: str) -> bool:
         return False
     rest = name.partition("?")[0]
     rest = rest[5:] if rest[:5].lower() == "git::" else rest
-    scheme = match[0].lower() if (match := _SCHEME.match(rest)) else ""
+    scheme = match[0].lower() if (match := re.match(_SCHEME, rest)) else ""
     rest = rest[len(scheme) :]
     if scheme == "file://":
         return _is_repository_path(rest, whole=True)
-    user = match[0] if (match := _USER.match(rest)) else ""
+    user = match[0] if (match := re.match(_USER, rest)) else ""
     rest = rest[len(user) :]
     if scheme or user or rest.replace("\u0130", "i").lower().startswith(_GITHUB):  # which Go makes an `i`, too
         end, colon = rest.find("/"), rest.find(":")

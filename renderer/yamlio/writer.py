@@ -10,11 +10,11 @@ from typing import Any
 from renderer.yamlio.scalars import ScalarCache
 
 # Strings that YAML 1.1, YAML 1.2, PyYAML, go-yaml or Psych reads, or once read, as another type. Three numbers with
-# dots are a string to all of them; they are quoted so that the versions 0.9 and 0.9.1 look alike.
+# dots are a string to all of them; they are quoted so that the versions 0.9 and 0.9.1 look alike. Words such as `yes`
+# are in _SIMPLE_BUT.
 _NO_STRING = re.compile(
     r"""
     | ~ | = | << | \.+
-    | (?i: y | n | yes | no | on | off | true | false | null )
     | [-+]? (?i: \.inf ) | (?i: \.nan )
     | (?: [-+] _* )? 0 _* [xXoObB] [-+0-9a-fA-F_]+
     | (?: [-+] _* )? (?: [0-9][0-9_]* (?: \.[0-9_]* )? | \.[0-9_]+ ) (?: [eE] _* [-+]? [0-9_]+ )?

@@ -22,9 +22,9 @@ _Listeners: TypeAlias = Mapping[tuple[str, float], Body]
 """By the nodes and a port, the first workload that listens there."""
 
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_OF_CLUSTER = re.compile(rf"(?<![\w.-]){_LABEL}(?:\.{_LABEL})+\.svc(?![\w-])")
+_OF_CLUSTER = rf"(?<![\w.-]){_LABEL}(?:\.{_LABEL})+\.svc(?![\w-])"
 """The name of a Service that no other DNS than the cluster's has, such as chat.llm.svc."""
-_HOST = re.compile(rf"(?:^|//|@|=)({_LABEL})(?::\d+|(?=/))")
+_HOST = rf"(?:^|//|@|=)({_LABEL})(?::\d+|(?=/))"
 """A short name with a port, or in an address."""
 _OWN_DNS = ("ClusterFirstWithHostNet", "None")
 
@@ -40,8 +40,8 @@ def validate_host_names(view: ObjectView, body: Body, namespace: str, name: str)
             continue
         services = view.once("names of Services", _services).get(namespace, frozenset())
         for path, text in _texts(template):
-            full_name = _OF_CLUSTER.search(text)
-            named = full_name[0] if full_name else next(filter(services.__contains__, _HOST.findall(text)), "")
+            full_name = re.search(_OF_CLUSTER, text)
+            named = full_name[0] if full_name else next(filter(services.__contains__, re.findall(_HOST, text)), "")
             if named:
                 yield Finding("W329", (*template.path, "spec", *path), {"name": named})
                 break

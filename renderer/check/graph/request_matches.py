@@ -15,7 +15,7 @@ from renderer.kubernetes.wellknown import MODEL_HEADER, MODEL_PATHS
 
 EXACT, EXPRESSION, PREFIX = "Exact", "RegularExpression", "PathPrefix"
 _PATH_TYPES = (PREFIX, EXPRESSION, EXACT)  # the last is chosen first
-_PLAIN_START = re.compile(r"\^?([-\w/]*)([?*{]?)", re.ASCII)
+_PLAIN_START = r"(?a)\^?([-\w/]*)([?*{]?)"
 
 
 class RequestMatch(Struct, frozen=True):
@@ -68,7 +68,7 @@ def _path_start(match: RequestMatch) -> tuple[str, bool]:
     """How the paths of a match begin, and whether more may follow."""
     if match.path_type in (EXACT, PREFIX):
         return f"{match.path.rstrip('/')}/", match.path_type == PREFIX
-    start = None if "|" in match.path else _PLAIN_START.match(match.path)
+    start = None if "|" in match.path else re.match(_PLAIN_START, match.path)
     return (start[1][: -1 if start[2] else None] if start else ""), True
 
 

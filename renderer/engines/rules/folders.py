@@ -18,7 +18,7 @@ _READ_ONLY = "readOnlyRootFilesystem"
 _FIXED = ("configMap", "secret", "projected", "downwardAPI", "image")  # volumes that no container writes
 _CLAIMS = ("persistentVolumeClaim", "csi", "nfs")  # those that are read-only where they say so
 # Images have folders with short names, such as /usr, and workspaces.
-_OF_IMAGES = re.compile(r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)(?:/|$)")
+_OF_IMAGES = r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)(?:/|$)"
 _TRUE = ("1", "ON", "YES", "TRUE")  # constants.py of huggingface_hub 1.0, ENV_VARS_TRUE_VALUES
 _OTHER_HUBS = "_USE_MODELSCOPE"  # how variables of engines end that make them ask another one
 
@@ -94,7 +94,7 @@ def _obstacle(running: RunningEngine, folder: str, *, must_exist: bool) -> str:
     if mount is None:
         if _is_read_only_root(running):
             return "the root file system is read-only, and nothing is mounted there"
-        is_lacking = must_exist and not _OF_IMAGES.match(folder)
+        is_lacking = must_exist and not re.match(_OF_IMAGES, folder)
         return "nothing is mounted there, and the image has no such folder" if is_lacking else ""
     volume = volume_of(running, mount)
     is_fixed = any(kind in volume for kind in _FIXED) or any(map_at(volume, kind).get("readOnly") for kind in _CLAIMS)

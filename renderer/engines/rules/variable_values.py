@@ -16,11 +16,9 @@ from renderer.text.suggestions import closest
 
 _NEAR, _NEAR_CHOICE = 0.75, 0.8  # how similar a key, and a word, has to be that is proposed
 _MOST_CHOICES = 8  # in a hint
-_NUMBER = re.compile(r"\s*[+-]?\d")
-_WHOLE = re.compile(r"\s*[+-]?\d+(_\d+)*\s*")
-_DURATION = re.compile(
-    r"[-+]?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
-)  # of Go, or a number of seconds
+_NUMBER = r"\s*[+-]?\d"
+_WHOLE = r"\s*[+-]?\d+(_\d+)*\s*"
+_DURATION = r"[-+]?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"  # of Go, or a number of seconds
 _YES = frozenset(("true", "yes", "on", "y", "t", "enable", "enabled"))
 _NO = frozenset(("false", "no", "off", "n", "f", "disable", "disabled", "none", ""))
 _PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin")  # where images usually have their programs
@@ -67,7 +65,7 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         yield from _lost_folders(running, name, value)
     elif "$(" in value:
         return
-    elif form == "number" and not _WHOLE.fullmatch(value):
+    elif form == "number" and not re.fullmatch(_WHOLE, value):
         yield f"{reader} reads a whole number there, and ends at '{value}'", _number_hint(value)
     elif form in ("choice", "choice or default") and not _is_choice(row, value):
         choices = sorted(texts_at(row, "words"))
@@ -78,7 +76,7 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         hint = meant_name(value, right) if right else listed
         effect = "ends" if form == "choice" else "takes its default"
         yield f"{reader} does not know '{value}' there, and {effect}", hint
-    elif form == "duration or default" and not _DURATION.fullmatch(value.strip(" \"'")):
+    elif form == "duration or default" and not re.fullmatch(_DURATION, value.strip(" \"'")):
         right = duration(value)
         hint = ReplacingHint(f"write '{right}'", value, right) if right else "write a duration, such as '5m'"
         yield f"{reader} reads a duration there, and takes its default for '{value}'", hint
@@ -91,7 +89,7 @@ def _problems(running: RunningEngine, row: Mapping[str, object], name: str, valu
         yield f"{reader} reads a whole number there, and takes its default for '{value}'", _number_hint(value)
     elif form == "switch" and value not in texts_at(row, "words") and value.strip().lower() in _NO:
         yield f"{reader} reads '{value}' as true there", ReplacingHint("write 'false', in quotes", value, "false")
-    elif form == "leading number" and not _NUMBER.match(value) and value.strip().lower() not in _NO:
+    elif form == "leading number" and not re.match(_NUMBER, value) and value.strip().lower() not in _NO:
         yield f"{reader} reads a whole number there, and '{value}' as 0", _number_hint(value)
 
 

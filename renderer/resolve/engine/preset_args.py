@@ -156,14 +156,14 @@ def unfilled_words(runtime: BackendRuntime) -> Iterator[Diagnostic]:
         args = origin.at("recommendedConfigs", i, "args")
         texts += [(text, args.at(n), True) for n, text in enumerate(config.get("args") or ())]
     for text, place, is_filled in texts:
-        for word in _BARE_WORD.findall(text) if "{{" in text else ():
+        for word in re.findall(_BARE_WORD, text) if "{{" in text else ():
             if word in WORDS:
                 hint = f"write {{{{ .{word} }}}}" if is_filled and word in UPSTREAM_WORDS else "write the value itself"
                 hint += ", or describe the engine under spec.engine"
                 yield make_diagnostic("W418", place, word=word, hint=hint)
 
 
-_BARE_WORD = re.compile(r"\{\{\s*([A-Za-z]\w*)\s*\}\}")
+_BARE_WORD = r"\{\{\s*([A-Za-z]\w*)\s*\}\}"
 
 
 def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count: int) -> Iterator[tuple[str, str]]:

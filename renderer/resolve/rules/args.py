@@ -40,7 +40,7 @@ _INJECTED = ("LWS_",)  # variables that a webhook adds to pods, by how they begi
 _LEAST_CHAT = 1024  # tokens, below which a prompt with its answer is cut off
 _USUAL_CHAT = 4096
 _ADDRESS = r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?"
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.gguf)(?::[\w.-]+)?")  # on a hub
+_REPOSITORY = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.gguf)(?::[\w.-]+)?"  # on a hub
 _LOOPBACK = r"127(\.\d+){3}|localhost|::1"
 
 
@@ -437,7 +437,7 @@ def unclaimed_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
     options, names = _draft_options(planned.run.engine.runtime.name)
     for written in written_options(style, command.user_layers, names) if names & command.user_options else ():
         values = (value_or_key({written.name: written.value}, option) for option in options)
-        if repository := next((value for value in values if _REPOSITORY.fullmatch(value)), ""):
+        if repository := next((value for value in values if re.fullmatch(_REPOSITORY, value)), ""):
             words = {"option": written.text.partition("=")[0], "draft": repository}
             known = command.option_rules.keys().get(written.name) if command.option_rules else None
             keys = [key for key in json_map(written.value) if known is None or key in known.names]

@@ -29,11 +29,11 @@ _CLAIMED = {
     "draft": "claim the draft model as an OpenModel, with role: draft in modelClaims; or ",
     "speculative": "claim the draft model as an OpenModel, with role: draft in modelClaims; or ",
 }
-_PARTS = re.compile(r"[^\s=,:;\"'*?\[\]{}]+")
+_PARTS = r"[^\s=,:;\"'*?\[\]{}]+"
 # Below the folder in which the engine starts: as paths begin, or as files end.
-_RELATIVE_PATH = re.compile(r"\.{1,2}/.+|\w[\w./-]*\.(?:jinja2?|json|ya?ml|txt|gguf|gbnf|pem|crt|key|py)")
+_RELATIVE_PATH = r"\.{1,2}/.+|\w[\w./-]*\.(?:jinja2?|json|ya?ml|txt|gguf|gbnf|pem|crt|key|py)"
 _OF_IMAGES = "examples/"  # a folder there
-_WORK_FOLDER = re.compile(r"/(?:app|[a-z]+-workspace)(?:/|$)")
+_WORK_FOLDER = r"/(?:app|[a-z]+-workspace)(?:/|$)"
 _PATH = r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)"
 
 
@@ -54,9 +54,9 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
     is_known_image = runner in _known_containers(planned)
     folder = text_at(runner.rest, "workingDir")
-    fills_folder = any(_WORK_FOLDER.match(str(mount["mountPath"])) for mount in runner.volume_mounts)
+    fills_folder = any(re.match(_WORK_FOLDER, str(mount["mountPath"])) for mount in runner.volume_mounts)
     for name, text, origin in named:
-        relative_paths = [part for part in _PARTS.findall(text) if _RELATIVE_PATH.fullmatch(part)]
+        relative_paths = [part for part in re.findall(_PARTS, text) if re.fullmatch(_RELATIVE_PATH, part)]
         if folder:
             text = " ".join([text, *[posixpath.join(folder, path) for path in relative_paths]])
         elif is_known_image and not fills_folder:

@@ -15,7 +15,7 @@ from renderer.resolve.traffic.rule_buckets import MAX_RULES, RuleBucket
 
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
 _SHORT_IDLE = 60  # seconds; a prompt may be read for so long before the first token
-_DURATION_PART = re.compile(r"([0-9]+)(ms|h|m|s)")
+_DURATION_PART = r"([0-9]+)(ms|h|m|s)"
 _UNIT_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
@@ -53,7 +53,7 @@ def timeouts_before_start(request: RouteRequest) -> Iterator[Diagnostic]:
 
 def _seconds(duration: str) -> float:
     """The seconds of a duration of Gateway API, such as `1m30s`."""
-    return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(duration))
+    return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in re.findall(_DURATION_PART, duration))
 
 
 @rule(of=RouteRequest, when=lambda request: request.allow_origin)
