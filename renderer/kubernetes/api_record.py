@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import compress
 from typing import Any, Self
 
 from msgspec import Struct
@@ -20,15 +19,15 @@ class ApiRecord(Struct, frozen=True, rename="camel"):
         SharedMap caches its text: msgspec.to_builtins would copy them.
         """
         body: dict[str, Any] = {}
-        values = astuple(self)
-        fields = zip(self.__struct_encode_fields__, values, strict=True)
-        for name, value in fields if 0 in values else compress(fields, values):  # 0 and False are said
-            if name == "rest":
-                body |= value
-            elif type(value) is tuple:
-                if value:
-                    body[name] = [item.body() for item in value] if isinstance(value[0], ApiRecord) else list(value)
-            elif value or value == 0:
+        for name, value in zip(self.__struct_encode_fields__, astuple(self), strict=True):
+            if value:
+                if name == "rest":
+                    body |= value
+                elif type(value) is tuple:
+                    body[name] = [item.body() for item in value] if isinstance(value[0], ApiRecord) else [*value]
+                else:
+                    body[name] = value
+            elif value == 0:  # 0 and False are said
                 body[name] = value
         return body
 
