@@ -15,7 +15,7 @@ from renderer.check.shared_volumes import CLAIM, shared_claims
 from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.disaggregated_sets import ROLE, ROLE_SCALER, SET
-from renderer.kubernetes.json_values import as_map, as_maps, as_text
+from renderer.kubernetes.json_values import as_map, as_maps
 from renderer.kubernetes.workloads import (
     DISAGGREGATED_SET,
     LEADER_WORKER_SET,
@@ -138,4 +138,9 @@ def _validate_ports(index: int, spec: Body, leader_ports: Set[float | str]) -> I
 
 def _key(body: Body) -> _Key:
     metadata = as_map(body["metadata"])
-    return as_text(metadata.get("namespace")), as_text(body["kind"]), as_text(metadata.get("name"))
+    namespace, kind, name = metadata.get("namespace"), body["kind"], metadata.get("name")
+    return (
+        namespace if isinstance(namespace, str) else "",  # faster than as_text, for every object
+        kind if isinstance(kind, str) else "",
+        name if isinstance(name, str) else "",
+    )

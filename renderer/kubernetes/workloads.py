@@ -184,13 +184,9 @@ class PodTemplate(Struct, frozen=True):
 
     path: Path  # of the map that has `metadata` and `spec` of the pods
     body: Body
+    spec: Body  # of its pods
     role: PodRole  # a template of both leaders and workers is that of leaders
     claims: Sequence[Body] = ()  # `volumeClaimTemplates` beside it, each a volume of the pods
-
-    @property
-    def spec(self) -> Body:
-        """The spec of its pods."""
-        return as_map(self.body.get("spec"))
 
     @property
     def labels(self) -> Body:
@@ -273,7 +269,11 @@ def replicas(body: Body) -> Iterator[Replica]:
             for path, template in find(body, _pattern(pattern)):
                 if isinstance(template, dict):
                     spec = map_at(body, *path[:-1])
-                    yield Replica(path[:-1], spec, (PodTemplate(path, template, pod_role, _claims(spec)),))
+                    yield Replica(path[:-1], spec, (_template(path, template, pod_role, _claims(spec)),))
+
+
+def _template(path: Path, body: Body, role: PodRole, claims: Sequence[Body]) -> PodTemplate:
+    return PodTemplate(path, body, as_map(body.get("spec")), role, claims)
 
 
 def _claims(parent: Body) -> Sequence[Body]:
@@ -288,10 +288,10 @@ def _group(spec: Body, path: Path, role: SetRole | None = None) -> Iterator[Repl
     leader, worker = as_map(group.get("leaderTemplate")), as_map(group.get("workerTemplate"))
     templates = []
     if leader:
-        templates.append(PodTemplate((*path, _GROUP, "leaderTemplate"), leader, LEADER, claims))
+        templates.append(_template((*path, _GROUP, "leaderTemplate"), leader, LEADER, claims))
     if worker:
         pod_role: PodRole = WORKER if leader else LEADER
-        templates.append(PodTemplate((*path, _GROUP, "workerTemplate"), worker, pod_role, claims))
+        templates.append(_template((*path, _GROUP, "workerTemplate"), worker, pod_role, claims))
     if templates:
         yield Replica(path, spec, templates, int(number_at(group, "size", default=1)), role)
 
