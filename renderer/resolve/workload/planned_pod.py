@@ -82,11 +82,21 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
         hosts=run.size.parallelism.hosts,
     )
     generated = playground_pod(needs, parts)
-    if not base.app.spec.get("podTemplate"):
-        return PlannedPod(base.app, run, command, shell.command, setup, generated, generated, {})
+    planned = PlannedPod(
+        app=base.app,
+        run=run,
+        command=command,
+        shell_command=shell.command,
+        setup=setup,
+        generated=generated,
+        pod=generated,
+        patch_origins={},
+    )
+    if not planned.is_patched():
+        return planned
     patched = _patch_pod(run, generated, diagnostics)
     pod = with_nested_mounts(with_writable_folders(patched.pod, parts.security))
-    return PlannedPod(base.app, run, command, shell.command, setup, generated, pod, patched.origins)
+    return replace(planned, pod=pod, patch_origins=patched.origins)
 
 
 def _with_probes_of_several(shell: Container, run: EngineRun) -> Container:

@@ -29,9 +29,9 @@ class PlannedScaling(Struct, frozen=True):
     pod: Pod  # with what those that collect metrics look for
     worker: Pod | None  # of the pods beside a leader, None where all are alike
     replicas: int | None  # None where an autoscaler sets them
-    scaler: Scaler | None  # that is rendered
     foreign: Scaler | None  # of somebody else
-    interceptor: Interceptor | None
+    scaler: Scaler | None = None  # that is rendered
+    interceptor: Interceptor | None = None
 
     @property
     def bounds(self) -> Scaler | None:
@@ -55,9 +55,17 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
             worker = _with_own_env(worker, app, "workerEnvs", diagnostics)
     if context.metrics_collected and not run.mains:  # each model has metrics of its own
         pod = monitoring.with_metrics_path(pod, run.engine, all_serve=run.all_serve)
-    replicas, foreign = triggers.fixed_replicas(app), foreign_scalers.foreign_scaler(context, app)
+    unscaled = PlannedScaling(
+        app=app,
+        run=run,
+        planned=planned,
+        pod=pod,
+        worker=worker,
+        replicas=triggers.fixed_replicas(app),
+        foreign=foreign_scalers.foreign_scaler(context, app),
+    )
     if "elasticConfig" not in app.spec:  # as with most
-        return PlannedScaling(app, run, planned, pod, worker, replicas, None, foreign, None)
+        return unscaled
     wakes_by = keda_triggers.wakes_by(context, app, gateway_settings(context, app.namespace), diagnostics)
     scaler = _plan_scaler(planned, wakes_by, diagnostics)
     interceptor = None
@@ -65,7 +73,7 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
         others = [*(main.name for main in run.mains[1:]), *(adapter.name for adapter in run.adapters)]
         public_names = [run.served_name, *others]
         interceptor = keda_triggers.interceptor(context, app, public_names, scaler)
-    return PlannedScaling(app, run, planned, pod, worker, replicas, scaler, foreign, interceptor)
+    return replace(unscaled, scaler=scaler, interceptor=interceptor)
 
 
 def _with_own_env(pod: Pod, app: App, key: str, diagnostics: Collector) -> Pod:
