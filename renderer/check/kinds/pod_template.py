@@ -26,6 +26,7 @@ _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 _SHELL_SIGNS = re.compile(r"[;&|<>$`\"'*?\\]")
 _BYTES = frozenset(("memory", "ephemeral-storage"))
 _MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
+_LEAST_CPU = 10 * 10**6  # the same: a millisecond of every 100, below which the kubelet limits no container
 _MAX_ENTRIES = 1_000
 T = TypeVar("T")
 
@@ -345,7 +346,7 @@ def _resource_findings(sides: Body) -> list[Finding]:
 
 def _resources(sides: Body) -> Iterator[Finding]:
     """Findings about requests above limits, extended resources that are no whole numbers or differ on both sides, and
-    tiny numbers of bytes. Raises ValueError for what is not a valid quantity.
+    tiny numbers of bytes and CPUs. Raises ValueError for what is not a valid quantity.
     """
     limits = as_map(sides.get("limits"))
     for name, request in as_map(sides.get("requests")).items():
@@ -354,12 +355,15 @@ def _resources(sides: Body) -> Iterator[Finding]:
             yield Finding("E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit})
         elif _needs_equal_limit(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
             yield Finding("E525", ("resources", "requests", name), {"name": name, "request": request})
-        if name in _BYTES and _is_tiny(request):
+        if name in _BYTES and _is_tiny(request) and request != limits.get(name):  # else it may follow the limit
             yield Finding("W524", ("resources", "requests", name), _tiny_words(name, request))
     for name, limit in limits.items():
         if name in _BYTES:
             if _is_tiny(limit):
                 yield Finding("W524", ("resources", "limits", name), _tiny_words(name, limit))
+        elif name == "cpu":
+            if 0 < quantity.nanos(limit) < _LEAST_CPU:
+                yield Finding("W524", ("resources", "limits", name), tiny_cpu_words(limit))
         elif _is_extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
             yield Finding("E526", ("resources", "limits", name), {"name": name, "value": limit})
 
@@ -421,7 +425,14 @@ def _tiny_words(name: str, value: object) -> dict[str, object]:
     """The words of the warning about a tiny number of bytes: `512m` is half a byte, and `16` is sixteen."""
     number = str(value).rstrip("numkKi")
     hint = f"did you mean {number}Mi{'' if number != str(value) else f', or {number}Gi'}?"
-    return {"name": name, "value": value, "hint": hint}
+    return {"name": name, "value": value, "least": "a mebibyte", "hint": hint}
+
+
+def tiny_cpu_words(value: object) -> dict[str, object]:
+    """The words of the warning about thousandths of a CPU where whole ones were meant: `4m` for 4."""
+    least = "10m, the least that the kubelet limits a container to"
+    thousandths = -(-quantity.nanos(value) // 10**6)
+    return {"name": "cpu", "value": value, "least": least, "hint": f"did you mean {thousandths}?"}
 
 
 def _unique(items: Sequence[Body], key: Callable[[Body], object]) -> set[object] | int:

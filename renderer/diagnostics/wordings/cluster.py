@@ -96,7 +96,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "write {name}: {request} in limits, or a smaller request",
     ),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
-    "W524": Wording("{value} of {name} is less than a mebibyte", "{hint}"),
+    "W524": Wording("{value} of {name} is less than {least}", "{hint}"),
     "E525": Wording("the limit of {name} must equal its request {request}", "set both to the same value"),
     "E526": Wording("{value} of {name}: only whole numbers can be requested", "request a whole number"),
     "E527": Wording(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ from renderer.plan import Container
 _BESIDE = 16  # GiB that an engine needs beside what it holds there
 _LAYERS = 0.75  # of the weights of a model, at least: engines offload no embeddings
 _LEAST = 256 * 2**20  # bytes that Python and the libraries of an engine, or the smallest model, need
+_LEAST_CPU = 10  # thousandths of a CPU: sidecars request so little, no engine
 _OWN_SHARED = 64 * 2**20  # bytes of shared memory that each container has without a volume
 _RDMA = "rdma/"  # what the device plugins of RDMA begin their resources with
 _LOCK = "IPC_LOCK"
@@ -111,6 +113,26 @@ def tiny_memory(running: RunningEngine) -> Iterator[Diagnostic]:
             "hint": f"{hint} the limit out where nobody knows how much is needed",
         }
         yield make_diagnostic("W491", origin, **words)
+
+
+def _requests_part_of_a_cpu(running: RunningEngine) -> bool:
+    return not str(value_at(running.container.resources, "requests", "cpu") or 0).isdecimal()
+
+
+@rule(of=RunningEngine, when=_requests_part_of_a_cpu)
+def tiny_cpu(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for a request of few thousandths of a CPU, such as 4m for 4. Of limits, which it may follow, `check`
+    says so for any container.
+    """
+    sides = running.container.resources
+    request, thousandths = value_at(sides, "requests", "cpu"), 0
+    with suppress(ValueError):
+        thousandths = math.ceil(quantity.nanos(request) / 10**6)
+    if not 0 < thousandths < _LEAST_CPU or request == value_at(sides, "limits", "cpu"):
+        return
+    if origin := running.origin_of((*running.path, "resources", "requests", "cpu")):
+        words = {"name": "cpu", "value": request, "least": f"{_LEAST_CPU}m, with which no engine answers"}
+        yield make_diagnostic("W524", origin, **words, hint=f"did you mean {thousandths}?")
 
 
 @rule(of=RunningEngine, when=lambda running: _RDMA in "".join(map_at(running.container.resources, "limits")))

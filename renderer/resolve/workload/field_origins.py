@@ -11,6 +11,7 @@ preset's templates), `annotations`.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -62,6 +63,7 @@ def playground_origins(scaling: PlannedScaling) -> Mapping[Path, Origin]:
     field_origins.update(_pod_origins(scaling.run))
     field_origins.update(_item_origins(scaling))
     field_origins |= {("explain", "word", word): origin for word, origin in _word_origins(scaling.run)}
+    field_origins.update(_loader_resource_origins(scaling))
     field_origins.update(_patched_pod_origins(scaling))
     return field_origins
 
@@ -96,6 +98,8 @@ def _template_origins(scaling: PlannedScaling) -> _Origins:
     if flavor := run.base.flavor:
         for key in ("nodeSelector", "affinity"):
             yield ("template", "spec", key), flavor.model.at("nodeSelector")
+        for side, name in itertools.product(("limits", "requests"), run.base.placement.limits):
+            yield (*runner, "resources", side, name), flavor.at("limits", name)
     yield ("template", "spec", "tolerations"), config.origin("pods", "tolerations")
     yield from ((("config", file.key), file.origin) for file in run.engine.files if file.when(run.words))
     if (template := run.chat_template) and template.file:
@@ -253,6 +257,17 @@ def loader_origins(base: AppBase, runner_env: Mapping[str, Origin]) -> _Origins:
         access = loaders.credentials(loader, weights)
         for path, origin in loaders.origins(loader, weights, runner_env, access):
             yield ("explain", "loader", position, *path), origin
+
+
+def _loader_resource_origins(scaling: PlannedScaling) -> _Origins:
+    """Of the resources of loaders, where RenderConfig says them."""
+    config = scaling.run.base.context.inputs.config
+    indexes = {container.name: i for i, container in enumerate(scaling.pod.init_containers)}
+    for position, _, loader in scaling.run.base.pod_needs.loads:
+        index = indexes.get(loaders.loader_name(position))
+        if index is not None and config.get("loaders", loader.name, "resources"):
+            path = ("template", "spec", "initContainers", index, "resources")
+            yield path, config.origin("loaders", loader.name, "resources")
 
 
 def _pod_origins(run: EngineRun) -> _Origins:
