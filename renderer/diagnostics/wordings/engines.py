@@ -52,6 +52,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "{factors} makes each replica {hosts} hosts with {each} each{fit}",
         "for one host {remedy}; if several hosts are meant, write hosts: {meant} beside it",
     ),
+    "W886": Wording(
+        "the flavor '{flavor}' has the {count} of the model's flavor '{own}', and not its {params}",
+        "write parallelism: {{{sizes}}} in spec, or the sizes that you mean",
+    ),
     "W236": Wording(
         "only {size} of {count} {name} work, the others idle",
         "{hint}",

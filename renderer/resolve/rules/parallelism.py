@@ -12,8 +12,9 @@ from renderer.engines.rules.accelerators import fitting_size
 from renderer.fit.verdict import CONTEXT, FITS, WEIGHTS
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
+from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, factors
-from renderer.resolve.flavors import param_origin
+from renderer.resolve.flavors import accelerator_count, flavor_names, model_flavors, param_origin
 from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload.engine_process import OWN_ENVS, EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
@@ -161,6 +162,50 @@ def _has_experts(model: OpenModel) -> bool | None:
         return True
     is_known = "activeParameters" in facts or (model.ours and "parameters" in facts)
     return False if is_known else None
+
+
+def _claims_flavors(process: EngineProcess) -> object:
+    return process.run.base.claim.flavors and process.run.base.placement.flavors  # none where one is unknown
+
+
+@rule(of=EngineProcess, when=_claims_flavors)
+def sizes_of_the_models_flavor(process: EngineProcess) -> Iterator[Diagnostic]:
+    """A warning for a flavor of the catalog that has as many accelerators as one of the model, and not its sizes."""
+    run, app, base = process.run, process.app, process.run.base
+    flavor, model, accelerator = base.placement.flavors[0], base.claim.main, run.size.accelerator
+    is_sized = flavor.sized_by or flavor.name in flavor_names(model) or "parallelism" in app.spec
+    if is_sized or not accelerator.number or not process.user_options.isdisjoint(run.engine.parallel_options):
+        return
+    for own in model_flavors(base.context.inputs, base.context.catalog, model):
+        count = own.claim.count if own.claim else accelerator_count(base.context.inputs, own)
+        if count != accelerator.number:
+            continue
+        sizes = {
+            key: own.params[word]
+            for key, word in SIZE_WORDS.items()
+            if own.params.get(word, "1").lower() not in ("1", "false", str(count) if key == "tensor" else "")
+            and own.params[word].lower() != flavor.params.get(word, "").lower()
+            and (options := _size_options(run.engine, word))
+            and process.user_options.isdisjoint(options)
+        }
+        if sizes:
+            words = {"flavor": flavor.name, "own": own.name, "count": f"{count} {accelerator.resource}"}
+            words["params"] = ", ".join(f"{SIZE_WORDS[key]} {size}" for key, size in sizes.items())
+            listed_sizes = ", ".join(f"{key}: {size.lower()}" for key, size in sizes.items())
+            origin = app.origin(*base.claim.flavors_path, base.claim.flavors.index(flavor.name))
+            yield make_diagnostic("W886", origin, **words, sizes=listed_sizes)
+        return
+
+
+def _size_options(engine: Engine, word: str) -> set[str]:
+    """The options that the preset derives from the word of a size."""
+    return {
+        engine.style.name(arg)
+        for entry in engine.spec.get("derived") or ()
+        if word in template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
+        for arg in entry.get("args") or ()
+        if arg.startswith("-")
+    }
 
 
 @rule(of=EngineRun, when=lambda run: run.base.claim.draft, after=refused_by_version)
