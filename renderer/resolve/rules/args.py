@@ -41,6 +41,7 @@ _LEAST_CHAT = 1024  # tokens, below which a prompt with its answer is cut off
 _USUAL_CHAT = 4096
 _ADDRESS = r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?"
 _REPOSITORY = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.gguf)(?::[\w.-]+)?"  # on a hub
+_BUILD = r"(?:.*-)?([a-z]?)(\d{4,})"
 _LOOPBACK = r"127(\.\d+){3}|localhost|::1"
 
 
@@ -116,12 +117,22 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
         layer = run.version_layers[-1]
         origin = app.origin(*BACKEND, "backendName") if layer in run.size.versions else layer.origin
         version = run.version or run.tag
-        tag = completed_tag(run.base.context.inputs.option_files, engine.runtime, version)
+        tag = completed_tag(run.base.context.inputs.option_files, engine.runtime, version) or _tag_of_build(run)
         hint = "compare them with that version's documentation, or use a version that llmaz knows"
         if tag:
             is_version = origin.path[-1:] == ("version",)
             hint = ReplacingHint(f"write version: {tag}", version, tag) if is_version else meant_name(version, tag)
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=version, hint=hint)
+
+
+def _tag_of_build(run: EngineRun) -> str:
+    """The preset's tag for the pod with the build that a version names by its number alone, as 11434 or b11434; '' where
+    it names none, or versions of the engine are no builds.
+    """
+    own = run.size.variant.get("version", run.engine.runtime.spec["version"])
+    version = run.engine.tag_version(own)
+    own_build, named = re.fullmatch(_BUILD, version), re.fullmatch(_BUILD, run.tag)
+    return own.replace(version, own_build[1] + named[2]) if own_build and named else ""
 
 
 @rule(of=EngineProcess)
