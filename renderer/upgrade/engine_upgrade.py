@@ -27,7 +27,7 @@ from renderer.source.overlay import Overlay
 from renderer.upgrade.edited_texts import apart, column_before, edited_contents
 from renderer.upgrade.edited_tree import EditedTree
 from renderer.upgrade.moved_defaults import AppDefault, app_defaults
-from renderer.upgrade.target import UpgradeTarget, find_target, unlisted_version
+from renderer.upgrade.target import UpgradeTarget, find_target, require_one_word, unlisted_version
 from renderer.upgrade.version_places import VersionPlace, downgrades, find_places
 
 _Key = tuple[str, int, int, str, str]
@@ -89,6 +89,7 @@ def upgrade_engine(argument: str, options: RenderOptions) -> EngineUpgrade:
     """The upgrade that `ENGINE=VERSION` names, or `ENGINE` alone for the newest version, in all environments. Raises
     RenderError, also for an upgrade that cannot be meant.
     """
+    require_one_word(argument, options.paths, options.file_system.exists)
     names = load.rendered_environments(options) or ("",)
     tree = EditedTree(options, names)
     before = tree.render({})

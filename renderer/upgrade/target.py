@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -21,6 +22,9 @@ from renderer.engines.option_lists import (
 from renderer.engines.version_order import version_key
 
 
+_OTHER_SIGN = r"([\w-]+?)[:@-]v?(\d.*)"  # between an engine and a version, in place of `=`
+
+
 class UpgradeTarget(Struct, frozen=True, eq=False):
     """An engine in the version that it is to have."""
 
@@ -35,19 +39,30 @@ class UpgradeTarget(Struct, frozen=True, eq=False):
         return self.runtime.name
 
 
+def require_one_word(argument: str, paths: Sequence[str], exists: Callable[[str], bool]) -> None:
+    """Raises RenderError where the version stands behind the engine, as if it were a path."""
+    if paths and "=" not in argument and VERSION.fullmatch(paths[0]) and not exists(paths[0]):
+        hint = f"write {argument}={paths[0]}"
+        raise RenderError([make_diagnostic("E122", Origin(NamedSource(paths[0])), hint=hint)])
+
+
 def find_target(argument: str, inputs: Inputs) -> UpgradeTarget:
     """The engine and version of `ENGINE=VERSION`, or of `ENGINE` alone. Raises RenderError."""
     name, has_version, word = argument.partition("=")
     origin = Origin(NamedSource(argument))
     if name not in inputs.runtimes:
         hint = suggestion(name, [*inputs.runtimes], (own.name for own in inputs.definitions))
+        other = re.fullmatch(_OTHER_SIGN, argument)
+        if other and other[1] in inputs.runtimes:
+            hint = f"write {other[1]}={other[2]}"
         raise RenderError([make_diagnostic("E205", origin, name=name, hint=hint)])
     runtime = inputs.runtimes[name]
     with reporting_lists(runtime):
         newest = newest_version(inputs, runtime)
         version = _version(inputs, runtime, word) if has_version else newest
+        example = _version(inputs, runtime, word.lstrip("=")) or newest
     if not version:
-        words = {"word": word, "backend": name, "example": newest or "1.2.3"}
+        words = {"word": word, "backend": name, "example": example or "1.2.3"}
         raise RenderError([make_diagnostic("E711", origin, **words)])
     return UpgradeTarget(runtime, version, bool(has_version), frozenset(_backends(inputs, runtime)))
 
