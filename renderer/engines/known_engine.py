@@ -16,7 +16,7 @@ from renderer.engines import dialect
 from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import option_names
 from renderer.engines.name_lists import engine_names
-from renderer.engines.option_lists import OptionList, known_versions, list_path
+from renderer.engines.option_lists import OptionList, known_versions, list_path, released_around
 from renderer.engines.option_rules import OptionRules
 from renderer.engines.running_engine import MemoryShare
 from renderer.engines.version_order import version_key
@@ -128,5 +128,6 @@ def build_option_rules(
     if version_key(option_list.version) != version_key(version):
         nearest = f"{name} {option_list.version} (the nearest known to {version})"
         is_beyond = version_key(version) > max(map(version_key, known_versions(files, runtime)))
-        return structs.replace(rules, engine=nearest, is_certain=False, is_beyond=is_beyond)
+        around = released_around(files, runtime, version)
+        return structs.replace(rules, engine=nearest, is_certain=False, is_beyond=is_beyond, around=around)
     return structs.replace(rules, is_certain=False, is_learnt=True) if option_list.is_learnt else rules

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ANY_CASE: Final = "^"  # stands among values whose letters may be of another case
 OTHERS: Final = "*"  # stands among values where the option may take others too
 VERSION: Final = re.compile(r"[a-z]?\d+(\.\d+)*((\.?(post|dev)|rc)\d+)*")  # in file names and `versions` lines
+_RELEASE: Final = re.compile(r"\d+\.\d+\.\d+(\.\d+)?(\.post\d+)?")  # and no candidate
 NO_LIST: Final = "none"  # what `options.list` says where there is meant to be no list
 
 # The form of a line of a list of options; scripts/make_options.py says what it means.
@@ -163,6 +164,18 @@ def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
     """The versions of an engine whose options are listed, the oldest first. Raises UnreadableList."""
     path = list_path(runtime.spec.get("engine") or {})
     return sorted(files.versions(runtime, path), key=version_key) if path else []
+
+
+def released_around(files: OptionFiles, runtime: BackendRuntime, version: str) -> tuple[str, str] | None:
+    """The nearest releases below and above a version that is none; None for a release, for candidates, and where not
+    all releases are listed. Raises UnreadableList.
+    """
+    file = files.file(runtime, f"{list_stem(list_path(runtime.spec.get('engine') or {}))}.txt")
+    if file is None or file.sampled or not _RELEASE.fullmatch(version):
+        return None
+    key, keys = version_key(version), {version_key(release): release for release in file.versions}
+    below, above = [other for other in keys if other < key], [other for other in keys if other > key]
+    return (keys[max(below)], keys[min(above)]) if key not in keys and below and above else None
 
 
 def completed_version(files: OptionFiles, runtime: BackendRuntime, tag: str) -> str:

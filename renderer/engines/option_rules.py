@@ -50,6 +50,7 @@ class OptionRules(Struct, frozen=True):
     is_certain: bool = True  # that the version has these options and no others
     knows_all: bool = True  # that it has; else only what looks like another one is unknown
     is_beyond: bool = False  # the version is newer than all that are listed
+    around: tuple[str, str] | None = None  # the releases below and above a version that is none
     is_learnt: bool = False  # the list is from the version's own help, which proves less than others
     older: str = ""  # name and version of what tells the rest, as messages have them
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values

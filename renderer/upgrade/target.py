@@ -21,7 +21,6 @@ from renderer.engines.option_lists import (
 )
 from renderer.engines.version_order import version_key
 
-
 _OTHER_SIGN = r"([\w-]+?)[:@-]v?(\d.*)"  # between an engine and a version, in place of `=`
 
 

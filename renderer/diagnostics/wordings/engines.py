@@ -31,6 +31,11 @@ ENGINES: Final[dict[str, Wording]] = {
         "{nearest}",
         "{hint}; until then an option that is reported may be right",
     ),
+    "W887": Wording(
+        "no release {version} of {backend} is known, though newer ones are: unless it was withdrawn, its image does "
+        "not exist",
+        "take the tag {below} or {above}",
+    ),
     "W231": Wording(
         "the options of {backend} {version} are unknown, so none is checked",
         "{hint}",

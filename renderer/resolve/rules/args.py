@@ -126,8 +126,8 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
 
 
 def _tag_of_build(run: EngineRun) -> str:
-    """The preset's tag for the pod with the build that a version names by its number alone, as 11434 or b11434; '' where
-    it names none, or versions of the engine are no builds.
+    """The preset's tag for the pod, with the build that a version names by its number alone, as 11434 or b11434; ''
+    where it names none, or versions of the engine are no builds.
     """
     own = run.size.variant.get("version", run.engine.runtime.spec["version"])
     version = run.engine.tag_version(own)
