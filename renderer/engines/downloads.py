@@ -11,8 +11,14 @@ from renderer.kubernetes.variable_references import plain_variables
 from renderer.plan import Body
 
 OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")  # that keep the hub's client from asking the hub
+_TRUE = ("1", "ON", "YES", "TRUE")  # constants.py of huggingface_hub 1.0, ENV_VARS_TRUE_VALUES
 _ROOT = "/root"  # the home of the user that images of engines run as
 _CACHE = ".cache/huggingface"
+
+
+def is_offline(variable: Body) -> bool:
+    """Whether a variable keeps the hub's client from asking the hub."""
+    return text_at(variable, "name") in OFFLINE_VARIABLES and text_at(variable, "value").upper() in _TRUE
 
 
 def download_folder(recognised: RecognisedEngine, container: Body) -> str:

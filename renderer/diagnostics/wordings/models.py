@@ -37,6 +37,10 @@ MODELS: Final[dict[str, Wording]] = {
         "the flavors {names} have different {what}: only '{first}' is used",
         "to make this explicit, set 'flavorPolicy: first'; or give them the same {keys}",
     ),
+    "W927": Wording(
+        "{name} keeps the loader from asking the hub, so it loads nothing, and its pods do not start",
+        "leave it out; engines have the variable from pods.env, which loaders do not get",
+    ),
     "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
     "W916": Wording(
         "'{name}' is one name with a comma in it",

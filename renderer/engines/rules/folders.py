@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
-from renderer.engines.downloads import OFFLINE_VARIABLES
+from renderer.engines.downloads import OFFLINE_VARIABLES, is_offline
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.disk import mount_of, volume_of
@@ -19,7 +19,6 @@ _FIXED = ("configMap", "secret", "projected", "downwardAPI", "image")  # volumes
 _CLAIMS = ("persistentVolumeClaim", "csi", "nfs")  # those that are read-only where they say so
 # Images have folders with short names, such as /usr, and workspaces.
 _OF_IMAGES = r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)(?:/|$)"
-_TRUE = ("1", "ON", "YES", "TRUE")  # constants.py of huggingface_hub 1.0, ENV_VARS_TRUE_VALUES
 _OTHER_HUBS = "_USE_MODELSCOPE"  # how variables of engines end that make them ask another one
 
 
@@ -120,7 +119,7 @@ def offline_downloads(running: RunningEngine) -> Iterator[Diagnostic]:
         if "emptyDir" not in volume or _may_be_filled(running, text_at(volume, "name")):
             return
     for name, origin in running.written_variables(""):
-        if name in OFFLINE_VARIABLES and running.plain_value(name).upper() in _TRUE:
+        if is_offline({"name": name, "value": running.plain_value(name)}):
             yield make_diagnostic("E829", origin, name=name, model=running.model() or "the model", folder=folder)
             return
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from renderer import template
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
-from renderer.engines.downloads import OFFLINE_VARIABLES
+from renderer.engines.downloads import OFFLINE_VARIABLES, is_offline
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_text
 from renderer.plan import Body, Container
@@ -51,6 +51,7 @@ WRITABLE_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER})
 NOBODY = 65532
 SHELL = "store"  # the loader whose image surely has a shell
 _OFFLINE = frozenset((*OFFLINE_VARIABLES, "HF_DATASETS_OFFLINE"))
+_ASKED_HUB = "Huggingface"  # whose client reads them
 _NO_ORIGINS: Mapping[Path, Origin] = {}
 READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOnly": True})
 
@@ -103,9 +104,9 @@ class Loader(Struct, frozen=True, eq=False):
     origins: Mapping[Path, Origin]  # of the container's fields that do not depend on the source
 
 
-def invalid_settings(config: RenderConfig) -> list[Diagnostic]:
-    """Errors about RenderConfig's `loaders`, used or not."""
-    diagnostics = Collector()
+def invalid_settings(inputs: Inputs) -> list[Diagnostic]:
+    """What is wrong with RenderConfig's `loaders`, used or not."""
+    diagnostics, config = Collector(), inputs.config
     for name, loader_spec in (config.get("loaders") or {}).items():
         origin = config.origin("loaders", name)
         for key, form in (("image", "repository"), ("version", "tag")):
@@ -113,8 +114,18 @@ def invalid_settings(config: RenderConfig) -> list[Diagnostic]:
                 diagnostics.problems += images.invalid_image(loader_spec[key], form, origin.at(key))
         layer = ValueLayer(loader_spec.get("resources") or {}, origin.at("resources"))
         resources.merge_resources([ValueLayer({}, origin), layer], {}, diagnostics)
-        api_defaults.default_env(loader_spec.get("env") or (), origin.at("env"), diagnostics)
+        env = loader_spec.get("env") or ()
+        api_defaults.default_env(env, origin.at("env"), diagnostics)
+        asks_hub = any(_ASKED_HUB in source["serves"] for source in inputs.loaders[name].value["spec"]["sources"])
+        for i, variable in enumerate(env if asks_hub else ()):
+            if is_offline(variable):
+                diagnostics.add("W927", origin.at("env", i), name=variable["name"])
     return diagnostics.problems
+
+
+def is_kept_offline(weights: Weights, variable: Body) -> bool:
+    """Whether a variable of their loader keeps it from loading these weights."""
+    return weights.hub == _ASKED_HUB and is_offline(variable)
 
 
 def read_loader(inputs: Inputs, name: str) -> Loader:

@@ -10,7 +10,7 @@ from renderer.kubernetes.json_values import map_at
 from renderer.kubernetes.strategic_merge import DIRECTIVE
 from renderer.kubernetes.workloads import containers
 from renderer.resolve import flavors
-from renderer.resolve.pod import pod_template
+from renderer.resolve.pod import loaders, pod_template
 from renderer.resolve.pod.hardening import OPENSHIFT, RESTRICTED, TIGHT
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.workload.claimed import hardening_origin
@@ -85,6 +85,18 @@ def _security_field(planned: PlannedPod, field: str) -> tuple[object, Origin | N
         if origin := planned.patch_origins.get(path[:length]):
             return pod.security_context.get(field), origin.at(*path[length:])
     return pod.security_context.get(field), None
+
+
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
+def loaders_kept_offline(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for a variable that a podTemplate gives a loader, and that keeps it from loading."""
+    weights = {loaders.loader_name(position): loaded for position, loaded, _ in planned.run.base.pod_needs.loads}
+    for i, container in enumerate(planned.pod.init_containers):
+        for j, variable in enumerate(container.env if container.name in weights else ()):
+            if loaders.is_kept_offline(weights[container.name], variable) and (
+                origin := planned.patch_origin(("spec", "initContainers", i, "env", j))
+            ):
+                yield make_diagnostic("W927", origin, name=variable["name"])
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)

@@ -25,7 +25,7 @@ def new_context(inputs: Inputs) -> RunContext:
     diagnostics = Collector()
     pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
     catalog = flavors.flavor_catalog(inputs, diagnostics)
-    diagnostics.problems += loaders.invalid_settings(inputs.config)
+    diagnostics.problems += loaders.invalid_settings(inputs)
     apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
         inputs=inputs,
