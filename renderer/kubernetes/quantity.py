@@ -30,6 +30,8 @@ _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL
 _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re keeps what it has compiled
 _NUMBER_AND_UNIT: Final = r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)"
 _THINGS: Final = ("b", "byte", "bytes", "core", "cores", "cpu", "cpus", "gpu", "gpus")  # units that no quantity has
+_BYTES: Final = ("memory", "ephemeral-storage", "storage")
+_MEBI: Final = 2**20 * 10**9  # in billionths
 _THOUSANDTHS: Final = ("mc", "millicore", "millicores", "millicpu", "millicpus")
 
 
@@ -97,6 +99,24 @@ def hint(value: object) -> str:
         if _reason(value).startswith("too large")
         else "write a quantity such as 500m, 2 or 16Gi"
     )
+
+
+def limit_hint(name: str, request: object, limit: object) -> str:
+    """What to write where a request is above its limit: the limit in the request's unit, where that alone makes it
+    large enough; thousandths for whole CPUs, units for bytes; else the request.
+    """
+    request_parts, limit_parts = (re.fullmatch(_NUMBER_AND_UNIT, str(canonical(side))) for side in (request, limit))
+    more = ", and as much or more in limits"
+    if name == "cpu" and nanos(request) >= 1000 * 10**_NANO:
+        thousandths = f"{nanos(request) // 10**_NANO}m"
+        return f"write cpu: {thousandths} in requests{more if nanos(thousandths) > nanos(limit) else ''}"
+    if request_parts and name in _BYTES and nanos(request) < _MEBI:
+        return f"write units: {name}: {request_parts[1]}Gi in requests{more}"
+    if request_parts and limit_parts and request_parts[2] != limit_parts[2]:
+        in_units = limit_parts[1] + request_parts[2]
+        if nanos(request) <= nanos(in_units) <= 16 * nanos(request):  # 1500m for a request of 2 is no 1500
+            return f"write {name}: {in_units} in limits"
+    return f"write {name}: {canonical(request)} in limits, or a smaller request"
 
 
 def _meant_suffix(unit: str) -> str:

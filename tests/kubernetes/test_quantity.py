@@ -159,6 +159,26 @@ def test_amounts(value: object, number: Fraction) -> None:
     assert quantity.nanos(value) == number * 10**9
 
 
+@pytest.mark.parametrize(
+    ("name", "request_", "limit", "hint"),
+    [
+        ("memory", "24Gi", "16Gi", "write memory: 24Gi in limits, or a smaller request"),
+        ("memory", "2Gi", "1024Mi", "write memory: 2Gi in limits, or a smaller request"),
+        ("memory", "16Gi", "24m", "write memory: 24Gi in limits"),
+        ("memory", "16Gi", 24, "write memory: 24Gi in limits"),
+        ("memory", 32, "64m", "write units: memory: 32Gi in requests, and as much or more in limits"),
+        ("cpu", 4, "8m", "write cpu: 8 in limits"),
+        ("cpu", 4, "2m", "write cpu: 4 in limits, or a smaller request"),
+        ("cpu", 2, "1500m", "write cpu: 2 in limits, or a smaller request"),
+        ("cpu", 4000, 8, "write cpu: 4000m in requests"),
+        ("cpu", 4000, 2, "write cpu: 4000m in requests, and as much or more in limits"),
+        ("nvidia.com/gpu", 4, 2, "write nvidia.com/gpu: 4 in limits, or a smaller request"),
+    ],
+)
+def test_hints_about_requests_above_their_limits(name: str, request_: object, limit: object, hint: str) -> None:
+    assert quantity.limit_hint(name, request_, limit) == hint
+
+
 def test_memos_are_bounded() -> None:
     for number in range(25_000):
         quantity.canonical(f"{number}m")

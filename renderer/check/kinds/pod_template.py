@@ -352,7 +352,9 @@ def _resources(sides: Body) -> Iterator[Finding]:
     for name, request in as_map(sides.get("requests")).items():
         limit = limits.get(name, request)
         if request != limit and quantity.nanos(request) > quantity.nanos(limit):
-            yield Finding("E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit})
+            words = {"name": name, "request": request, "limit": limit}
+            words["hint"] = quantity.limit_hint(name, request, limit)
+            yield Finding("E523", ("resources", "requests", name), words)
         elif _needs_equal_limit(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
             yield Finding("E525", ("resources", "requests", name), {"name": name, "request": request})
         if name in _BYTES and _is_tiny(request) and request != limits.get(name):  # else it may follow the limit

@@ -93,7 +93,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E522": Wording("no port of this container is called '{name}'", "name one of its ports"),
     "E523": Wording(
         "the request {request} of {name} is above its limit {limit}",
-        "write {name}: {request} in limits, or a smaller request",
+        "{hint}",
     ),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
     "W524": Wording("{value} of {name} is less than {least}", "{hint}"),

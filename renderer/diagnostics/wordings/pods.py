@@ -135,11 +135,11 @@ PODS: Final[dict[str, Wording]] = {
     ),
     "E260": Wording(
         "the request {request} of {name} is above its limit {limit}",
-        "write {name}: {request} in limits, or a smaller request",
+        "{hint}",
     ),
     "E261": Wording(
         "the request {request} of {name} is above its limit {limit}",
-        "write {name}: {request} in limits, or a smaller request",
+        "{hint}",
     ),
     "E262": Wording(
         "'{name}' listens on {port}, where {runner} already listens{where}: the containers of a pod share its ports",

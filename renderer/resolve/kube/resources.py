@@ -93,7 +93,8 @@ def _adjust(
         last = history["requests", name][-1]
         code = "E260" if sides_given else "E261"
         origin = layers[last.layer].origin.at(*last.item)
-        yield make_diagnostic(code, origin, name=name, request=request, limit=limit)
+        hint = quantity.limit_hint(name, request, limit)
+        yield make_diagnostic(code, origin, name=name, request=request, limit=limit, hint=hint)
 
 
 def order_resources(values: Mapping[str, str]) -> dict[str, str]:
