@@ -57,6 +57,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "{factors} makes each replica {hosts} hosts with {each} each{fit}",
         "for one host {remedy}; if several hosts are meant, write hosts: {meant} beside it",
     ),
+    "W888": Wording(
+        "{what}: the engine does one part of each request, and nothing sends it such parts (docs/disaggregation.md)",
+        "{hint}",
+    ),
     "W886": Wording(
         "the flavor '{flavor}' has the {count} of the model's flavor '{own}', and not its {params}",
         "write parallelism: {{{sizes}}} in spec, or the sizes that you mean",
