@@ -243,6 +243,46 @@ def test_annotations_that_are_copied_into_pods(name: str) -> None:
     assert [kind for kind, _ in risks(between(other, both))] == ["restart"]
 
 
+ALL_KEPT = "all replicas keep the template that runs"
+
+
+def _held(partition: int, image: str = "engine:v1.0", replicas: int = 3) -> dict[str, Any]:
+    """A workload whose rollouts stop at a partition."""
+    strategy = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": 1, "partition": partition}}
+    return workload(spec={"replicas": replicas, "rolloutStrategy": strategy}, image=image)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "messages"),
+    [
+        (_held(0), _held(0, "engine:v1.1"), [("restart", "image")]),
+        (
+            _held(0),
+            _held(2, "engine:v1.1"),
+            [("restart", "image"), ("held-back", "partition 0 → 2: replicas 0 to 1 keep the template that runs")],
+        ),
+        (
+            _held(1),
+            _held(1, "engine:v1.1"),
+            [("restart", "image"), ("held-back", "replica 0 keeps the template that runs")],
+        ),
+        (_held(0), _held(3, "engine:v1.1"), [("held-back", f"partition 0 → 3: {ALL_KEPT}")]),
+        (_held(0), _held(2), [("held-back", "partition 0 → 2: replicas 0 to 1 keep the template that runs")]),
+        (_held(2), _held(0), [("restart", "partition 2 → 0")]),  # those that it held are replaced now
+        (_held(2), _held(1), [("restart", "partition 2 → 1")]),
+        (_held(2), _held(2, replicas=4), []),
+        (_held(0, replicas=0), _held(2, replicas=0), []),
+        (_held(1, replicas=1), _held(1, "engine:v1.1", replicas=1), [("held-back", ALL_KEPT)]),
+    ],
+)
+def test_a_rollout_that_stops_at_a_partition(
+    before: dict[str, Any], after: dict[str, Any], messages: list[tuple[str, str]]
+) -> None:
+    all_risks = compare(texts(before), texts(after)).risks
+    assert [(risk.kind, risk.message) for risk in all_risks] == messages
+    assert {risk.risk_class for risk in all_risks} <= {"restarts"}
+
+
 def test_what_does_not_run_is_not_restarted() -> None:
     still = {"replicas": 0}
     assert risks(between(workload(spec=still), workload(spec=still, image="engine:v1.1"))) == []

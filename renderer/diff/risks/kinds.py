@@ -87,6 +87,11 @@ KINDS: Mapping[str, RiskKind] = {
         "restarts",
         "write `maxSurge: 1` and `maxUnavailable: 0` in `workload.rollout`: new replicas start first, if GPUs are free",
     ),
+    "held-back": RiskKind(
+        "a rollout stops partway",
+        "restarts",
+        "lower `workload.rollout.partition` once the new replicas do well: at 0 all of them are replaced",
+    ),
     "immutable": RiskKind(
         "immutable field",
         "other",

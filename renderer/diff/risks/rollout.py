@@ -45,15 +45,24 @@ def update_risks(pair: ObjectPair, replicas: Mapping[ObjectKey, int]) -> Iterato
     key = pair.key
     if not is_workload(key, pair.after) or not pair.before or not pair.after or pair.was:
         return
-    if fields := restarting_fields(pair.changes):
-        names = _short_names(fields)
+    fields = restarting_fields(pair.changes)
+    old_partition, partition = (number_at(body, *_ROLLOUT, "partition") for body in (pair.before, pair.after))
+    change = f"partition {old_partition:g} → {partition:g}"
+    counts = [number_at(body, "spec", "replicas", default=math.inf) for body in (pair.before, pair.after)]
+    holds_all = partition >= max(counts)
+    if partition and (fields or partition > old_partition) and _runs_pods(pair.before):
+        which = "all replicas" if holds_all else f"replica{' 0' if partition == 1 else f's 0 to {partition - 1:g}'}"
+        text = f"{which} keep{'s' if partition == 1 and not holds_all else ''} the template that runs"
+        yield Risk("held-back", key, f"{marked(change)}: {text}" if partition > old_partition else text)
+    if (fields and not holds_all) or partition < old_partition:
+        names = [*([change] if partition < old_partition else ()), *_short_names(fields)]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         text = ", ".join(map(marked, names[:_SHOWN])) + more
         together = ": all roles roll out together" if key.kind == disaggregated_sets.KIND else ""
         if _runs_pods(pair.before):
             # An app with roles has no spec.workload, and so no rollout.
             remedy = KINDS["roles"].marked_remedy if _is_of_role(pair) else ""
-            count = 0 if together else replicas.get(key, 0)
+            count = 0 if together or partition else replicas.get(key, 0)
             is_down = 0 < count <= unavailable_count(pair.after, count)
             lead = _rollout_of_groups(pair) + (_pause(pair.after) if is_down else "")
             yield Risk("restart", key, text + together, remedy, is_down, lead)
