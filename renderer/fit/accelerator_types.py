@@ -174,6 +174,15 @@ class AcceleratorTypes:
             return replace(card, name=name, memory_gib=size, is_instance=True)
         return AcceleratorType(name, "", size, is_instance=True)
 
+    def missing_instance(self, profile: str, card: AcceleratorType) -> list[str] | None:
+        """The profiles into which a card can be divided, where a profile is none of them; None where it is one, and
+        where nobody knows them.
+        """
+        row = next((row for row in self._rows if text_at(row, "name") == card.name), {})
+        match = re.fullmatch(_PROFILE, profile)
+        profiles = texts_at(row, "mig")
+        return profiles if "mig" in row and match and match[1] not in profiles else None
+
     def most_on_node(self, labels: Mapping[str, str]) -> dict[str, int]:
         """How many whole cards and CPUs a node of GKE with these labels has at most, by resource; empty where nobody
         knows.

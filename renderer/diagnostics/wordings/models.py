@@ -27,6 +27,10 @@ MODELS: Final[dict[str, Wording]] = {
         "the labels of this flavor select nodes with {other}, not {name}",
         "write accelerator: {other}, leave it out, or correct the labels",
     ),
+    "W932": Wording(
+        "no card of type {card} has instances of profile {profile}, so the pod would wait for ever",
+        "{hint}",
+    ),
     "E209": Wording("no accelerator type is named '{name}'", "{hint}"),
     "W209": Wording("the resource '{name}' is unknown, so it does not count as an accelerator", "{hint}"),
     "W210": Wording(

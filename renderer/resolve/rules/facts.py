@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.api import OpenModel
-from renderer.diagnostics import Diagnostic, Located, Origin, make_diagnostic, rule, suggestion
+from renderer.diagnostics import Diagnostic, Located, Origin, listed, make_diagnostic, rule, suggestion
 from renderer.kubernetes.json_values import map_at, number_at
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.parallel_sizes import invalid_params
 from renderer.resolve.flavors import Flavor, flavor_origins
 from renderer.resolve.workload.claimed import AppBase
+from renderer.resolve.workload.gpu_fit import flavor_card
 
 _PRICES = ("fleet", "perHour")
 _FACTS = ("spec", "facts")
+_INSTANCE = "/mig-"  # in the name of a resource, before a profile
 
 
 def _have_facts(base: AppBase) -> bool:
@@ -26,8 +28,8 @@ def _have_facts(base: AppBase) -> bool:
 
 
 def _have_types(base: AppBase) -> bool:
-    """Whether one of the chosen flavors says the type of its accelerators."""
-    return any(flavor.accelerator for flavor in base.placement.flavors)
+    """Whether one of the chosen flavors says the type of its accelerators, or labels of its nodes."""
+    return any(flavor.accelerator or flavor.node for flavor in base.placement.flavors)
 
 
 @rule(of=AppBase, when=_have_facts)
@@ -47,10 +49,12 @@ def unusable_measurements(base: AppBase) -> Iterator[Diagnostic]:
 @rule(of=AppBase, when=_have_types)
 def invalid_types(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each flavor whose type of accelerators is not known, is of another vendor than its limits, or
-    contradicts the labels of its nodes.
+    contradicts the labels of its nodes; a warning for instances that its cards do not have.
     """
     for flavor in base.placement.flavors:
-        yield from _invalid_type(base.context, flavor, flavor_origins(flavor, base.claim.main))
+        origins = flavor_origins(flavor, base.claim.main)
+        yield from _invalid_type(base.context, flavor, origins)
+        yield from _missing_instance(base.context, flavor, origins)
 
 
 def validate_catalog(context: RunContext) -> Iterator[Diagnostic]:
@@ -77,6 +81,7 @@ def validate_model(context: RunContext, model: OpenModel, flavors: Iterable[Flav
 
 def _invalid_flavor(context: RunContext, flavor: Flavor, origins: Located) -> Iterator[Diagnostic]:
     yield from _invalid_type(context, flavor, origins)
+    yield from _missing_instance(context, flavor, origins)
     yield from invalid_params(flavor.params, origins)
 
 
@@ -125,6 +130,18 @@ def _invalid_type(context: RunContext, flavor: Flavor, origins: Located) -> Iter
         yield make_diagnostic("E268", origin, name=named.name, **words)
     elif (labelled := types.of_labels(flavor.node)) and labelled.name != named.name:
         yield make_diagnostic("E269", origin, name=named.name, other=labelled.name)
+
+
+def _missing_instance(context: RunContext, flavor: Flavor, origins: Located) -> Iterator[Diagnostic]:
+    """A warning for instances of a divided card that cards of the flavor's type do not have."""
+    types = context.inputs.accelerator_types()
+    resource = next((name for name in flavor.limits if _INSTANCE in name), "")
+    profile = resource.partition(_INSTANCE)[2] or types.profile_of_labels(flavor.node)
+    card = flavor_card(types, flavor, {}) if profile else None
+    if card and (profiles := types.missing_instance(profile, card)) is not None:
+        origin = origins.at("limits", resource) if resource else origins.at("nodeSelector")
+        hint = f"their profiles are {listed(profiles)}" if profiles else "they cannot be divided: request whole ones"
+        yield make_diagnostic("W932", origin, card=card.name, profile=profile, hint=hint)
 
 
 def _conditions(entry: Mapping[str, object]) -> tuple[object, ...]:
