@@ -37,6 +37,7 @@ _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns,
 T = TypeVar("T")
 _MISSPELT: Final = 2  # letters by which a field is taken for one that is there too
 _DURATION: Final = "a duration such as 5m"
+_NO_REPLICAS: Final = ("elasticConfig", "maxReplicas")
 _HINTED: Final = ("E301", "E303", "E304", "E306")  # about a field or a value that is something else elsewhere
 
 
@@ -346,7 +347,10 @@ def _explain_error(error: Any) -> Iterator[Finding]:
         words = _words(value=instance, noun="value", means=_pattern_meaning(error))
         yield Finding("E306", path, words)
         return
-    yield Finding("E307", path, _words(what=_limit_text(rule, error)))
+    what = _limit_text(rule, error)
+    if path[-2:] == _NO_REPLICAS and instance == 0:
+        what += ": to run none, write replicas: 0 in place of elasticConfig"
+    yield Finding("E307", path, _words(what=what))
 
 
 def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> Iterator[Finding]:

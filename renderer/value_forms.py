@@ -30,6 +30,7 @@ _GIBIBYTES: Final = re.compile(r"GiB$|\bin GiB\b")
 _MILLIONS: Final = ("Length", "Tokens")  # ends of fields in which `1m` is a million
 _HOST: Final = r"(?:[a-z][a-z0-9+.-]*://)?([^/:\s]+)(?::\d+)?(?:/\S*)?"
 _PATH: Final = r"(?:[a-z][a-z0-9+.-]*://)?[^/\s]+/+([^\s?#]*?)(?:/(?:chat/)?completions|/embeddings|/messages)?/*"
+_WITH_NAMESPACE: Final = r"[a-z0-9-]+/([a-z0-9.-]+)"
 _VERSION: Final = r"[vV]?(\d+\.\d+)(?:\.\d+)?\S*"
 
 
@@ -142,7 +143,7 @@ def _texts(node: Mapping[str, Any], written: Any) -> Iterator[str]:
         yield number_forms.duration(written)
     if means.startswith("a URL") and isinstance(written, str) and "://" not in written:
         yield f"http://{written.strip()}"
-    for words, pattern in (("a host name", _HOST), ("a version", _VERSION)):
+    for words, pattern in (("a host name", _HOST), ("a version", _VERSION), ("lower-case letters", _WITH_NAMESPACE)):
         if means.startswith(words) and isinstance(written, str) and (match := re.fullmatch(pattern, written.strip())):
             yield match[1].lower()
 

@@ -65,9 +65,12 @@ def validate_catalog(context: RunContext) -> Iterator[Diagnostic]:
     for name, flavor in context.catalog.items():
         if flavor:
             yield from _invalid_flavor(context, flavor, config.origin("flavors", name))
-    for name in config.get(*_PRICES, default={}):
+    for name, price in config.get(*_PRICES, default={}).items():
         if name not in (types := context.inputs.accelerator_types()).by_name:
-            yield make_diagnostic("E209", config.origin(*_PRICES, name, key=True), name=name, hint=types.hint(name))
+            hint = types.hint(name)
+            if name in context.catalog:
+                hint = f"prices here are by type; that of a flavor is flavors: {{{name}: {{perHour: {price}}}}}"
+            yield make_diagnostic("E209", config.origin(*_PRICES, name, key=True), name=name, hint=hint)
 
 
 def validate_model(context: RunContext, model: OpenModel, flavors: Iterable[Flavor]) -> Iterator[Diagnostic]:
