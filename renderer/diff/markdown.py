@@ -31,6 +31,7 @@ from renderer.diff.wording import (
     summarize_gpus,
     title,
     total_prices,
+    unpriced_count,
     yaml_diff,
 )
 from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
@@ -56,7 +57,8 @@ def markdown(diff: TreeDiff, environment: str = "", most: int = MOST) -> str:
     text += _table(head, [_model(model) for model in diff.models], "model", 12_000)
     text += _list("Roles", [f"* {_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
     summary = summarize_gpus(diff) or ("price" if _prices(diff) else "quota")
-    text += _table(f"| {summary} | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
+    kind = "what" if _prices(diff) or diff.quotas else "accelerator"
+    text += _table(f"| {summary} | {kind} | a replica | at most |", _gpus(diff), "line", 4_000)
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)
     text += _list("Notes", [f"* {_code(note, _ERROR)}" for note in diff.notes], 6_000)
     text += _section(count_states(diff.objects, "object"), "")
@@ -219,7 +221,8 @@ def _prices(diff: TreeDiff) -> list[tuple[str, str, str, str]]:
     changes = [(_code(model.key.place), price_change(model, diff.currency)) for model in diff.models]
     changed = [(name, change) for name, change in changes if change]
     if len(changed) > 1:
-        changed.insert(0, ("these models in total", price_arrow(*total_prices(diff), diff.currency)))
+        whole = "those with prices in total" if unpriced_count(diff) else "these models in total"
+        changed.insert(0, (whole, price_arrow(*total_prices(diff), diff.currency)))
     return [(name, "price of a month", "", change) for name, change in changed]
 
 

@@ -51,17 +51,23 @@ def summarize_fit(diff: TreeDiff) -> str:
 
 
 def summarize_price(diff: TreeDiff) -> str:
-    """`+4,380.00 USD a month at most`: what these models cost more than before with the most replicas, and how many
-    have no price; '' where nothing is known or changes.
+    """`+4,380.00 USD a month at most`: what these models cost more than before with the most replicas, without those
+    that have no price, and how many these are; '' where nothing is known or changes.
     """
     sides = [side for model in diff.models for side in (model.before, model.after) if side]
     if all(side.hour is None for side in sides):
         return ""
-    unpriced = sum(any(side and side.unpriced for side in (model.before, model.after)) for model in diff.models)
+    unpriced = unpriced_count(diff)
     before, after = total_prices(diff)
-    change = f"{'+' if after > before else ''}{money(per_month(after - before), diff.currency)} a month at most"
+    month = "a month of the others" if unpriced else "a month at most"
+    change = f"{'+' if after > before else ''}{money(per_month(after - before), diff.currency)} {month}"
     unknown = f"price of {unpriced:,} unknown" if unpriced else ""
-    return ", ".join(filter(None, [change if after != before else "", unknown]))
+    return ", ".join(filter(None, [unknown, change if after != before else ""]))
+
+
+def unpriced_count(diff: TreeDiff) -> int:
+    """How many of these models have accelerators without a price, on either side."""
+    return sum(any(side and side.unpriced for side in (model.before, model.after)) for model in diff.models)
 
 
 def total_prices(diff: TreeDiff) -> tuple[Decimal, Decimal]:

@@ -111,7 +111,7 @@ def _sum_cells(key: str, total: FleetSum) -> list[str]:
         number_range(total.cards.low, total.cards.high),
         number_range(total.parts.low, total.parts.high) if total.parts.high else "",
         amounts(total.hour) if priced else "",
-        money(total.hour.month.high, "") if priced else "",
+        f"{'at least ' if total.unpriced else ''}{money(total.hour.month.high, '')}" if priced else "",
         f"{total.unpriced_workloads:,}" if total.unpriced_workloads else "",
     ]
 

@@ -148,7 +148,8 @@ def _tiles(contents: FleetContents, total: FleetSum) -> Iterator[Tile]:
         if total.unpriced:
             notes.append(f"no price for {counted(total.unpriced_workloads, 'workload')} on {listed(total.unpriced)}")
         month = money(total.hour.month.high, "")
-        yield Tile("A month at most", month, tuple(notes), bound, unit=fleet.currency, style="wide")
+        label = "A month with the most replicas" if total.unpriced else "A month at most"
+        yield Tile(label, month, tuple(notes), bound, unit=fleet.currency, style="wide")
     notes = [f"{number_range(total.pods.low, total.pods.high)} {'pod' if total.pods.high == 1 else 'pods'}"]
     if total.parts.high:
         notes.insert(0, f"and {number_range(total.parts.low, total.parts.high)} {gpu_unit(total.parts.high, True)}")

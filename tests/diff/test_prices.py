@@ -78,7 +78,8 @@ def test_the_most_replicas(folder: Path, llmaz: Llmaz) -> None:
 def test_what_has_no_price(folder: Path, llmaz: Llmaz) -> None:
     repository = begun(folder)
     repository.write(chat=app("chat", "a10"), mails=app("mails", "h100", "  replicas: 2\n"))
-    assert " · +1,752.00 USD a month at most, price of 1 unknown · 2 models changed" in headline(llmaz)
+    assert " · price of 1 unknown, +1,752.00 USD a month of the others · 2 models changed" in headline(llmaz)
+    assert " | what | a replica | at most |\n" in llmaz("diff", "--format", "markdown").out
 
 
 def test_a_fit_that_nobody_knows(folder: Path, llmaz: Llmaz) -> None:

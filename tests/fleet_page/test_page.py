@@ -142,7 +142,7 @@ def test_every_row_has_the_figures_of_json(page: Page, llmaz: Llmaz) -> None:
 def test_totals(page: Page) -> None:
     """By hand, as in tests/fleet: 104.75 dollars × 730 hours."""
     tiles = {next(tile.all("dt")).text: [note.text for note in tile.all("dd")] for tile in page.root.all("dl")}
-    assert tiles["A month at most"] == [
+    assert tiles["A month with the most replicas"] == [
         "at least 76,467.50 USD",
         "71,868.50 with the fewest replicas",
         "98.45–104.75 an hour",
