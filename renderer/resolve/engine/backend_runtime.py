@@ -157,7 +157,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     steps: tuple[EngineStep, ...]
     grace_seconds: int  # the grace period of the pod
     volumes: tuple[EngineVolume, ...]
-    reserved: Mapping[str, ReservedOption]  # options that users must not set
+    reserved: Mapping[str, Sequence[ReservedOption]]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
     shared_tokens: SharedTokens | None
     memory: MemoryOptions | None  # what it takes of an accelerator, where that is known

@@ -515,16 +515,19 @@ _RESERVED_WORDS = {  # words whose options and variables are reserved, and what 
 
 def _reserved_options(
     style: Dialect, spec: BackendRuntimeSpec, engine_spec: EngineSpec
-) -> Mapping[str, ReservedOption]:
-    """The options that the preset reserves, and those that it sets to the port or the served name."""
-    reserved = {}
+) -> Mapping[str, Sequence[ReservedOption]]:
+    """The options that the preset reserves, and those that it sets to the port or the served name; each with all that
+    is said of it, of other values.
+    """
+    reserved: dict[str, list[ReservedOption]] = {}
     for entry in (engine_spec.get("options") or {}).get("reserved") or ():
         rule = ReservedOption(entry["why"], tuple(entry.get("values") or ()), bool(entry.get("warns")))
-        reserved.update(dict.fromkeys([style.name(option) for option in entry["options"]], rule))
+        for option in entry["options"]:
+            reserved.setdefault(style.name(option), []).append(rule)
     for config in (spec.get("recommendedConfigs") or ()) if engine_spec else ():
         for option, value in itertools.pairwise(config.get("args") or ()):
             if (word := bare_word(value)) in _RESERVED_WORDS:
-                reserved[style.name(option)] = ReservedOption(_RESERVED_WORDS[word])
+                reserved[style.name(option)] = [ReservedOption(_RESERVED_WORDS[word])]
     return reserved
 
 

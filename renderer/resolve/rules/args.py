@@ -195,17 +195,19 @@ def conflicting_options(command: EngineProcess) -> Iterator[Diagnostic]:
 
 
 def reserved_options(
-    style: Dialect, rules: Mapping[str, ReservedOption], args: Sequence[str], origin: Origin
+    style: Dialect, rules: Mapping[str, Sequence[ReservedOption]], args: Sequence[str], origin: Origin
 ) -> Iterator[Diagnostic]:
-    """An error or a warning for each reserved option. `rules`: by the option's name."""
+    """An error or a warning for each reserved option. `rules`: by the option's name, of which the first one counts that
+    is about its value.
+    """
     warned: set[str] = set()  # of several options for one thing, the first is told
     for i, token in enumerate(args):
-        rule = rules.get(style.name(token))
-        if rule is None or rule.reason in warned:
+        if not (rules_of_option := rules.get(style.name(token))):
             continue
         has_value = "=" in token and style.kind != "exact"
         value = token.partition("=")[2] if has_value else "".join(args[i + 1 : i + 2])
-        if rule.values and not any(patterns.fits(value.strip("[]").lower(), glob) for glob in rule.values):
+        rule = next((rule for rule in rules_of_option if _is_about(rule, value)), None)
+        if rule is None or rule.reason in warned:
             continue
         option = token.partition("=")[0] + (f" {value}" if rule.values else "")
         if rule.warns:
@@ -214,6 +216,11 @@ def reserved_options(
             yield make_diagnostic("W235", origin.at(i), option=option, why=why, hint=hint)
         else:
             yield make_diagnostic("E406", origin.at(i), option=option, hint=rule.reason)
+
+
+def _is_about(rule: ReservedOption, value: str) -> bool:
+    """Whether a rule is about an option with this value."""
+    return not rule.values or any(patterns.fits(value.strip("[]").lower(), glob) for glob in rule.values)
 
 
 def _lost_keys(engine: Engine, layer: ArgLayer, whole_options: set[str]) -> Iterator[Diagnostic]:

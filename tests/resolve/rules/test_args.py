@@ -42,7 +42,7 @@ def reads(line: str) -> Dialect:
 )
 def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, str]]) -> None:
     options = reads("--port 8080 --served-name x --quiet")
-    rules = {"--port": ReservedOption("one port"), "--served-name": ReservedOption("one name")}
+    rules = {"--port": [ReservedOption("one port")], "--served-name": [ReservedOption("one name")]}
     problems = list(reserved_options(options, rules, args.split(), Origin(Line(), ("args",))))
     assert [(problem.line, problem.message.split()[0]) for problem in problems] == [
         (index, option) for index, option in expected
@@ -62,13 +62,17 @@ def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, 
         ("--host 0.0.0.0", ""),
         ("--host $(POD_IP)", ""),
         ("--key x", "W235"),
+        ("--servers 0", "E406"),
+        ("--servers 1", ""),
+        ("--servers=2", "W235"),
     ],
 )
 def test_only_such_a_value_is_meant(args: str, code: str) -> None:
-    options = reads("--host x --key x")
+    options = reads("--host x --key x --servers 1")
     rules = {
-        "--host": ReservedOption("loopback", ("127.*", "localhost", "::1")),
-        "--key": ReservedOption("a key", warns=True),
+        "--host": [ReservedOption("loopback", ("127.*", "localhost", "::1"))],
+        "--key": [ReservedOption("a key", warns=True)],
+        "--servers": [ReservedOption("none answers", ("0",)), ReservedOption("several", ("[2-9]",), warns=True)],
     }
     problems = list(reserved_options(options, rules, args.split(), Origin(Line(), ("args",))))
     assert [problem.code for problem in problems] == ([code] if code else [])
