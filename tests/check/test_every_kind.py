@@ -473,6 +473,7 @@ TWO: Body = {"limits": {GPU: 2}}
 LIMIT = ("resources", "limits", GPU)
 of_engine("E416", "too few GPUs", ("command", 4), "--tensor-parallel-size=4", resources=TWO)
 of_engine("W236", "idle GPUs", ("command", 4), "--tensor-parallel-size=1", resources=TWO)
+of_engine("E253", "size of zero", ("command", 4), "--tensor-parallel-size=0", resources=TWO)
 of_engine("W428", "no shared memory", LIMIT, "--tensor-parallel-size=2", resources=TWO, volumeMounts=None)
 of_engine("W226", "attention heads", ("command", 4), "--tensor-parallel-size=3", command=KNOWN_MODEL)
 of_engine("W227", "context length", ("command", 4), "--max-model-len=9999999", command=KNOWN_MODEL)
@@ -492,10 +493,13 @@ SMALL_MEMORY: Body = {"limits": {**ONE, "memory": "8Gi"}}
 of_engine("E488", "cache above the memory", ("command", 4), "--kv-offloading-size=64", resources=SMALL_MEMORY)
 TINY_MEMORY: Body = {"limits": {**ONE, "memory": "64M"}}
 of_engine("W491", "memory of a typing error", ("resources", "limits", "memory"), resources=TINY_MEMORY)
+TINY_CPU: Body = {"limits": ONE, "requests": {"cpu": "4m"}}
+of_engine("W524", "thousandths of a CPU", ("resources", "requests", "cpu"), resources=TINY_CPU)
 RDMA: Body = {"limits": {**ONE, "rdma/ib": 1}}
 of_engine("N482", "RDMA without locked memory", ("resources", "limits", "rdma/ib"), resources=RDMA)
 of_engine("W482", "weights of another format", ("command", 4), "--quantization=awq", command=KNOWN_MODEL)
 of_engine("W831", "weights of another family", ("command", 4), "--load-format=mistral", command=KNOWN_MODEL)
+of_engine("W887", "release that never was", ("image",), image="vllm/vllm-openai:v0.12.9")
 of_engine("W492", "older than its model", ("image",), image="vllm/vllm-openai:v0.7.3", command=KNOWN_MODEL)
 of_engine(
     "E488",
@@ -659,7 +663,7 @@ EXCEPTIONS = (
         "its leader alone answers requests",
     ),
     Excepted(
-        ("E416 *", "W236 *"),
+        ("E416 *", "W236 *", "E253 *"),
         ("* of groups/*", "Ray*/head/*", "Ray*/workers/*"),
         "how an engine spreads over several pods is not known",
     ),

@@ -8,7 +8,13 @@ from functools import cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.dialect import Dialect
-from renderer.engines.given_options import given_options, last_given_number, last_number, written_options
+from renderer.engines.given_options import (
+    given_options,
+    last_given_number,
+    last_number,
+    whole_number,
+    written_options,
+)
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, KnownEngine, RunningEngine
 from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, number_at, text_at, texts_at, value_at
@@ -36,6 +42,11 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     if used is None or used == count:
         return
     multipliers = frozenset(engine.multipliers)
+    if used == 0:
+        for size in written_options(engine.style, written, engine.size_options | multipliers):
+            if whole_number(size.value) == 0 and not _refuses_zero(line, size.name):  # else it is told with the options
+                yield make_diagnostic("E253", size.origin, name=size.text.partition("=")[0], value=0)
+        return
     shared = (last_given_number(engine.style, written, multipliers) if overridden else None) or last
     if used > count and shared is not None:
         yield make_diagnostic("E416", shared.origin, option=shared.option, **_words_of_too_many(line, used))
@@ -45,6 +56,12 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
             option = min(engine.size_options)
             hint = f"your own size removes the derived one: set {option} too, or lower {subject.limits}"
         yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
+
+
+def _refuses_zero(line: EngineLine, name: str) -> bool:
+    """Whether the engine's parser is known to refuse 0 as the number of an option."""
+    option = line.option_rules.option_list.options.get(name) if line.option_rules else None
+    return option is not None and any(bound in ((">", 0), (">=", 1)) for bound in option.bounds)
 
 
 def _words_of_too_many(line: EngineLine, size: int) -> dict[str, object]:

@@ -25,6 +25,7 @@ from renderer.engines.rules import (
     memory,
     options,
     probes,
+    releases,
     templates,
     variable_values,
     variables,
@@ -91,6 +92,7 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     accelerators.wrong_number: (
         Fault("E416", ["--tensor-parallel-size", "4"], accelerators=2),
         Fault("W236", ["--tensor-parallel-size", "2"], accelerators=4),
+        Fault("E253", ["--tensor-parallel-size", "0"], accelerators=2),
     ),
     accelerators.missing_accelerator: (
         Fault(
@@ -141,6 +143,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W491", memory="64M", not_of={"Playground": "tests/errors/W491-*"}),
         Fault("W491", memory="2Gi", not_of={"Playground": "tests/errors/W491-*"}),
     ),
+    memory.tiny_cpu: (
+        Fault("W524", not_of=dict.fromkeys(KINDS, "tests/errors/W524-thousandths-*, test_every_kind: a request")),
+    ),
     memory.unlocked_memory: (
         Fault("N482", not_of=dict.fromkeys(KINDS, "a note, in tests/errors/N482-* and tests/check/test_every_kind.py")),
     ),
@@ -149,6 +154,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     architectures.older_than_the_model: (
         Fault("W492", not_of=dict.fromkeys(KINDS, "tests/errors/W492-* and test_every_kind: a model of a preset")),
+    ),
+    releases.no_such_release: (
+        Fault("W887", not_of=dict.fromkeys(KINDS, "tests/errors/W887-*, test_every_kind: another version")),
     ),
     families.options_of_another_family: (
         Fault(
