@@ -116,11 +116,15 @@ def invalid_settings(inputs: Inputs) -> list[Diagnostic]:
         resources.merge_resources([ValueLayer({}, origin), layer], {}, diagnostics)
         env = loader_spec.get("env") or ()
         api_defaults.default_env(env, origin.at("env"), diagnostics)
-        asks_hub = any(_ASKED_HUB in source["serves"] for source in inputs.loaders[name].value["spec"]["sources"])
-        for i, variable in enumerate(env if asks_hub else ()):
-            if is_offline(variable):
+        for i, variable in enumerate(env):
+            if is_offline(variable) and _asks_hub(inputs, name):
                 diagnostics.add("W927", origin.at("env", i), name=variable["name"])
     return diagnostics.problems
+
+
+def _asks_hub(inputs: Inputs, name: str) -> bool:
+    """Whether a loader preset loads from the hub whose client such a variable keeps offline."""
+    return any(_ASKED_HUB in source["serves"] for source in inputs.loaders[name].value["spec"]["sources"])
 
 
 def is_kept_offline(weights: Weights, variable: Body) -> bool:
