@@ -22,8 +22,9 @@ from renderer.engines.given_options import (
 )
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.longer_context import beyond_context
-from renderer.engines.option_lists import completed_tag, list_path
+from renderer.engines.option_lists import completed_tag, known_versions, list_path
 from renderer.engines.rules.accelerators import undivided_heads
+from renderer.engines.version_order import version_key
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
 from renderer.kubernetes.variable_references import referenced_names
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig, model_settings
@@ -127,12 +128,16 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
 
 def _tag_of_build(run: EngineRun) -> str:
     """The preset's tag for the pod, with the build that a version names by its number alone, as 11434 or b11434; ''
-    where it names none, or versions of the engine are no builds.
+    where it names none, where versions of the engine are no builds, and for one that is older than all lists.
     """
     own = run.size.variant.get("version", run.engine.runtime.spec["version"])
     version = run.engine.tag_version(own)
     own_build, named = re.fullmatch(_BUILD, version), re.fullmatch(_BUILD, run.tag)
-    return own.replace(version, own_build[1] + named[2]) if own_build and named else ""
+    if not own_build or not named:
+        return ""
+    build = own_build[1] + named[2]
+    first = known_versions(run.base.context.inputs.option_files, run.engine.runtime)[:1]
+    return own.replace(version, build) if first and version_key(build) >= version_key(first[0]) else ""
 
 
 @rule(of=EngineProcess)
