@@ -46,7 +46,7 @@ FAULTS = (
 OTHERS: Mapping[str, str] = {
     "what runs an app's model alone, which a diff compares as a model; others are shown as changed objects": (
         "restart lost-requests roles replaced renamed immutable queue model-deleted hand-over scale-to-zero"
-        " scale-to-one autoscaler download group-network"
+        " scale-to-one autoscaler download group-network held-back"
     ),
     "routes, Gateways, access and claims, which have no pods": (
         "guard listener-gone listener closed no-backend path share rights provider-host new-claim"

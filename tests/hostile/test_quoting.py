@@ -31,6 +31,7 @@ SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
 # By file and function: the number of texts with values in another language, and what quotes them.
 PLACES = {
     "adopt/kserve.py _fill_variable": (1, "a name of presets/kserve.yaml"),
+    "adopt/adoption.py _kept_runtime": (1, "a preset's command and a word quoted for a shell"),
     "adopt/api_keys.py _occurrences": (1, "re.escape"),
     "adopt/api_keys.py _refer": (2, "the name of a variable"),
     "adopt/playground_fields.py _is_in_variable": (1, "what is looked for in a text"),
