@@ -81,8 +81,8 @@ const tile = (label) => page.$$eval(".tile", (tiles, text) => {
 const { cards, pods, price, withoutPrice } = figures.total;
 check("GPUs", await tile("GPUs"), range(cards));
 check("pods", await page.$$eval(".tile dd", (notes, text) => notes.some((note) => note.textContent === text), `${range(pods)} pods`), true);
-const bound = withoutPrice.workloads ? "at least " : "";
-check("price", await tile("A month at most"), `${bound}${amount(price.month.max)} ${figures.currency}`);
+const [month, bound] = withoutPrice.workloads ? ["A month with the most replicas", "at least "] : ["A month at most", ""];
+check("price", await tile(month), `${bound}${amount(price.month.max)} ${figures.currency}`);
 
 // Search, filters, both, and all again.
 await page.focus("#search");
