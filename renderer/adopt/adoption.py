@@ -67,6 +67,7 @@ from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, listed, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.diff.live.takeovers import LATER
+from renderer.engines.catalog import EngineCatalog
 from renderer.engines.option_lists import learnt_from
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
@@ -100,6 +101,7 @@ class AdoptedObject(Struct, frozen=True):
 class Adoption(Struct):
     """The files of the tree, what became of each object, and what is said of them."""
 
+    catalog: EngineCatalog  # what the tree into which is written knows of engines
     files: dict[str, str] = {}  # by path in the tree
     objects: list[AdoptedObject] = field(default_factory=list)
     left: list[str] = field(default_factory=list)  # objects that have nothing to do with serving
@@ -129,15 +131,13 @@ def adopt(paths: Sequence[str], folder: str, release: str = "", name: str = "") 
     operator that ran objects of llmaz's own API, where it is known; `name`: of the new workload, or SAME, '' for what
     the workload allows. Raises RenderError.
     """
-    target = TargetTree(folder)
-    catalog = target.catalog
-    run = _Run(target, folder, name)
+    run = _Run(TargetTree(folder), folder, name)
     run.read(read_sources(paths, release))
     run.write()
     if run.adoption.files:
-        run.adoption.problems += left_engines(run.others, run.unknown, catalog)
+        run.adoption.problems += left_engines(run.others, run.unknown, run.catalog)
     elif not run.adoption.objects and not has_errors(run.adoption.problems):
-        run.adoption.problems += unadopted(paths, run.others, run.unknown, catalog)
+        run.adoption.problems += unadopted(paths, run.others, run.unknown, run.catalog)
     return run.adoption
 
 
@@ -185,7 +185,7 @@ class _Run:
         self.catalog = catalog = target.catalog
         self.name = name  # that a new workload should have
         self.folder = folder
-        self.adoption = Adoption()
+        self.adoption = Adoption(catalog)
         self.drafts: list[_Draft] = []
         self.extra: list[_Copy] = []
         self.token: HubToken | None = None

@@ -10,7 +10,6 @@ from renderer.adopt.adoption import Adoption, mark_losing
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diff.live.comparison import compare_live
 from renderer.diff.live.records import LOST, LiveReport
-from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, maps_at
 from renderer.kubernetes.workloads import SCALE_TARGETS, WORKLOADS, kind_of
@@ -20,13 +19,13 @@ _HUB, _CLAIM = "hf", "pvc"
 _VOLUME = "model"
 
 
-def compare_adoption(adoption: Adoption, catalog: EngineCatalog) -> LiveReport:
+def compare_adoption(adoption: Adoption) -> LiveReport:
     """The differences between the workloads and Services that were adopted, and what is rendered in their place. Those
     that lose something are adopted in part.
     """
     documents = [_document_of(adopted.workload) for adopted in adoption.workloads]
     names = {adopted.key: adopted.takeover.name for adopted in adoption.workloads}
-    report = compare_live([*documents, *adoption.beside], adoption.rendered, catalog, names)
+    report = compare_live([*documents, *adoption.beside], adoption.rendered, adoption.catalog, names)
     keys = {item.theirs for item in report.objects if item.theirs and item.of_kind(LOST)}
     mark_losing(adoption, {(key.namespace or "default", key.name) for key in keys})
     return report

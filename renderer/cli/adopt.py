@@ -99,9 +99,7 @@ def adopt(paths: tuple[str, ...], folder: str, release: str, name: str, verbose:
         adoption = adopt_paths(paths, folder, release, name)
         if adoption.files:
             write_files(folder, adoption.files)
-        live_report = (
-            _compare(adoption, folder) if adoption.rendered and (adoption.workloads or adoption.beside) else None
-        )
+        live_report = _compare(adoption) if adoption.rendered and (adoption.workloads or adoption.beside) else None
     report(adoption.problems, form, brief=not verbose)
     for line in _object_lines(adoption.objects, brief=not verbose):
         print_line(form, line)
@@ -136,9 +134,8 @@ def _object_lines(objects: Sequence[AdoptedObject], *, brief: bool) -> Iterator[
             yield f"         and {others:,} more {item.group}: -v"
 
 
-def _compare(adoption: Adoption, folder: str) -> LiveReport:
+def _compare(adoption: Adoption) -> LiveReport:
     """How what the tree renders differs from what runs."""
     from renderer.adopt.comparison import compare_adoption
-    from renderer.adopt.learnt_lists import TargetTree
 
-    return compare_adoption(adoption, TargetTree(folder).catalog)
+    return compare_adoption(adoption)

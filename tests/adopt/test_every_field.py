@@ -19,7 +19,6 @@ from renderer.kubernetes.api_types import api_types
 from renderer.kubernetes.json_values import text_at, value_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
-from tests.diff.live.dumps import catalog
 from tests.paths import ROOT
 
 Body: TypeAlias = dict[str, Any]
@@ -180,7 +179,7 @@ def test_each_field_of_a_workload_is_used_or_told(tmp_path: Path, monkeypatch: p
     problems: dict[str, list[Diagnostic]] = {}
     for problem in adoption.problems:
         problems.setdefault(problem.file.removesuffix(".yaml"), []).append(problem)
-    compared = {item.theirs.name: item for item in compare_adoption(adoption, catalog()).objects if item.theirs}
+    compared = {item.theirs.name: item for item in compare_adoption(adoption).objects if item.theirs}
     rendered = {text_at(body, "metadata", "name"): body for body in adoption.rendered if kind_of(body) in WORKLOADS}
     silent = set()
     for kind, path, field, body in items:
