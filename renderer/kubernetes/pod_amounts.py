@@ -11,7 +11,6 @@ from renderer.kubernetes.workloads import containers, stays
 
 BILLION = 10**9
 """In which amounts are counted."""
-_BYTES = ("memory", "storage", "ephemeral-storage")
 
 
 def container_amounts(container: Mapping[str, Any], side: str = "requests") -> Mapping[str, Any]:
@@ -37,6 +36,6 @@ def pod_amounts(spec: Mapping[str, Any], side: str = "requests") -> dict[str, in
 
 def format_amount(name: str, amount: int) -> str:
     """An amount of a resource as manifests have it."""
-    if name in _BYTES and amount % (2**20 * BILLION) == 0:
-        return quantity.canonical(f"{amount // (2**20 * BILLION)}Mi")
+    if name in quantity.BYTES and amount % quantity.MEBI == 0:
+        return quantity.canonical(f"{amount // quantity.MEBI}Mi")
     return quantity.canonical(f"{amount}n")

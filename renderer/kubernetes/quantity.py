@@ -30,8 +30,10 @@ _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL
 _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re keeps what it has compiled
 _NUMBER_AND_UNIT: Final = r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)"
 _THINGS: Final = ("b", "byte", "bytes", "core", "cores", "cpu", "cpus", "gpu", "gpus")  # units that no quantity has
-_BYTES: Final = ("memory", "ephemeral-storage", "storage")
-_MEBI: Final = 2**20 * 10**9  # in billionths
+BYTES: Final = frozenset(("memory", "ephemeral-storage", "storage"))
+"""The resources that are counted in bytes."""
+MEBI: Final = 2**20 * 10**9
+"""A mebibyte in billionths."""
 _THOUSANDTHS: Final = ("mc", "millicore", "millicores", "millicpu", "millicpus")
 
 
@@ -101,6 +103,11 @@ def hint(value: object) -> str:
     )
 
 
+def thousandths(value: object) -> int:
+    """A number of CPUs in thousandths, rounded up as the API server does. Raises ValueError."""
+    return -(-nanos(value) // 10**6)
+
+
 def limit_hint(name: str, request: object, limit: object) -> str:
     """What to write where a request is above its limit: the limit in the request's unit, where that alone makes it
     large enough; thousandths for whole CPUs, units for bytes; else the request.
@@ -110,7 +117,7 @@ def limit_hint(name: str, request: object, limit: object) -> str:
     if name == "cpu" and nanos(request) >= 1000 * 10**_NANO:
         thousandths = f"{nanos(request) // 10**_NANO}m"
         return f"write cpu: {thousandths} in requests{more if nanos(thousandths) > nanos(limit) else ''}"
-    if request_parts and name in _BYTES and nanos(request) < _MEBI:
+    if request_parts and name in BYTES and nanos(request) < MEBI:
         return f"write units: {name}: {request_parts[1]}Gi in requests{more}"
     if request_parts and limit_parts and request_parts[2] != limit_parts[2]:
         in_units = limit_parts[1] + request_parts[2]

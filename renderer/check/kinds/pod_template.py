@@ -24,9 +24,10 @@ _PATH: Callable[[Body], object] = itemgetter("mountPath")
 
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 _SHELL_SIGNS = re.compile(r"[;&|<>$`\"'*?\\]")
-_BYTES = frozenset(("memory", "ephemeral-storage"))
-_MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
-_LEAST_CPU = 10 * 10**6  # the same: a millisecond of every 100, below which the kubelet limits no container
+_BYTES = frozenset(("memory", "ephemeral-storage"))  # of containers
+_LEAST_CPU = (
+    10 * 10**6
+)  # in billionths, as quantities are counted: a millisecond of every 100, below which the kubelet limits no container
 _MAX_ENTRIES = 1_000
 T = TypeVar("T")
 
@@ -365,7 +366,7 @@ def _resources(sides: Body) -> Iterator[Finding]:
                 yield Finding("W524", ("resources", "limits", name), _tiny_words(name, limit))
         elif name == "cpu":
             if 0 < quantity.nanos(limit) < _LEAST_CPU:
-                yield Finding("W524", ("resources", "limits", name), tiny_cpu_words(limit))
+                yield Finding("W524", ("resources", "limits", name), _tiny_cpu_words(limit))
         elif _is_extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
             yield Finding("E526", ("resources", "limits", name), {"name": name, "value": limit})
 
@@ -420,7 +421,7 @@ def _needs_equal_limit(name: str) -> bool:
 @lru_cache(maxsize=1024)
 def _is_tiny(value: object) -> bool:
     """Whether a number of bytes is so small that another unit was meant."""
-    return 0 < quantity.nanos(value) < _MEBI
+    return 0 < quantity.nanos(value) < quantity.MEBI
 
 
 def _tiny_words(name: str, value: object) -> dict[str, object]:
@@ -430,11 +431,10 @@ def _tiny_words(name: str, value: object) -> dict[str, object]:
     return {"name": name, "value": value, "least": "a mebibyte", "hint": hint}
 
 
-def tiny_cpu_words(value: object) -> dict[str, object]:
+def _tiny_cpu_words(value: object) -> dict[str, object]:
     """The words of the warning about thousandths of a CPU where whole ones were meant: `4m` for 4."""
     least = "10m, the least that the kubelet limits a container to"
-    thousandths = -(-quantity.nanos(value) // 10**6)
-    return {"name": "cpu", "value": value, "least": least, "hint": f"did you mean {thousandths}?"}
+    return {"name": "cpu", "value": value, "least": least, "hint": f"did you mean {quantity.thousandths(value)}?"}
 
 
 def _unique(items: Sequence[Body], key: Callable[[Body], object]) -> set[object] | int:

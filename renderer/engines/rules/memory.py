@@ -127,7 +127,7 @@ def tiny_cpu(running: RunningEngine) -> Iterator[Diagnostic]:
     sides = running.container.resources
     request, thousandths = value_at(sides, "requests", "cpu"), 0
     with suppress(ValueError):
-        thousandths = math.ceil(quantity.nanos(request) / 10**6)
+        thousandths = quantity.thousandths(request)
     if not 0 < thousandths < _LEAST_CPU or request == value_at(sides, "limits", "cpu"):
         return
     if origin := running.origin_of((*running.path, "resources", "requests", "cpu")):
