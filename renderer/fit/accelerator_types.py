@@ -49,13 +49,14 @@ class AcceleratorTypes:
         self._largest: dict[str, AcceleratorType | None] = {}  # a cache, by vendor
         self._labels = map_at(spec, "labels")
         self._product = text_at(self._labels, "product")
+        self._partition = text_at(self._labels, "partition")
         self.gke_label = text_at(self._labels, "gke")
         self._sharing = texts_at(self._labels, "shared")
         self._families = families
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
         self._readers: dict[str, Callable[[Mapping[str, str]], AcceleratorType | None]] = {
             self.gke_label: self._read_gke,
-            text_at(self._labels, "product"): self._read_product,
+            self._product: self._read_product,
             INSTANCE_TYPE: self._read_instance,
         }
         for key in texts_at(self._labels, "karpenter"):
@@ -144,9 +145,9 @@ class AcceleratorTypes:
 
     def profile_of_labels(self, labels: Mapping[str, str]) -> str:
         """The profile of the instances into which cards of nodes with these labels are divided; '' for whole cards."""
-        if profile := labels.get(text_at(self._labels, "partition"), ""):
+        if profile := labels.get(self._partition, ""):
             return profile
-        return labels.get(text_at(self._labels, "product"), "").partition(_PART)[2]
+        return labels.get(self._product, "").partition(_PART)[2]
 
     def are_shared(self, labels: Mapping[str, object]) -> bool:
         """Whether pods on nodes with these labels share a card in turns, so that nobody knows what is left for one."""
@@ -200,7 +201,7 @@ class AcceleratorTypes:
         return self._only(row for row in self._rows if value in texts_at(row, "gke"))
 
     def _read_product(self, labels: Mapping[str, str]) -> AcceleratorType | None:
-        name = labels[text_at(self._labels, "product")].partition(_PART)[0].removesuffix(_SHARED)
+        name = labels[self._product].partition(_PART)[0].removesuffix(_SHARED)
         return self._only(
             row for row in self._rows if any(fnmatchcase(name, part) for part in texts_at(row, "product"))
         )

@@ -28,8 +28,13 @@ def _have_facts(base: AppBase) -> bool:
 
 
 def _have_types(base: AppBase) -> bool:
-    """Whether one of the chosen flavors says the type of its accelerators, or labels of its nodes."""
-    return any(flavor.accelerator or flavor.node for flavor in base.placement.flavors)
+    """Whether one of the chosen flavors says the type of its accelerators."""
+    return any(flavor.accelerator for flavor in base.placement.flavors)
+
+
+def _have_instances(base: AppBase) -> bool:
+    """Whether one of the chosen flavors is of instances of divided cards."""
+    return any(_profile(base.context, flavor) for flavor in base.placement.flavors)
 
 
 @rule(of=AppBase, when=_have_facts)
@@ -49,12 +54,17 @@ def unusable_measurements(base: AppBase) -> Iterator[Diagnostic]:
 @rule(of=AppBase, when=_have_types)
 def invalid_types(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each flavor whose type of accelerators is not known, is of another vendor than its limits, or
-    contradicts the labels of its nodes; a warning for instances that its cards do not have.
+    contradicts the labels of its nodes.
     """
     for flavor in base.placement.flavors:
-        origins = flavor_origins(flavor, base.claim.main)
-        yield from _invalid_type(base.context, flavor, origins)
-        yield from _missing_instance(base.context, flavor, origins)
+        yield from _invalid_type(base.context, flavor, flavor_origins(flavor, base.claim.main))
+
+
+@rule(of=AppBase, when=_have_instances)
+def missing_instances(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for each flavor with instances that its cards do not have."""
+    for flavor in base.placement.flavors:
+        yield from _missing_instance(base.context, flavor, flavor_origins(flavor, base.claim.main))
 
 
 def validate_catalog(context: RunContext) -> Iterator[Diagnostic]:
@@ -137,14 +147,25 @@ def _invalid_type(context: RunContext, flavor: Flavor, origins: Located) -> Iter
 
 def _missing_instance(context: RunContext, flavor: Flavor, origins: Located) -> Iterator[Diagnostic]:
     """A warning for instances of a divided card that cards of the flavor's type do not have."""
-    types = context.inputs.accelerator_types()
-    resource = next((name for name in flavor.limits if _INSTANCE in name), "")
-    profile = resource.partition(_INSTANCE)[2] or types.profile_of_labels(flavor.node)
+    types, profile = context.inputs.accelerator_types(), _profile(context, flavor)
     card = flavor_card(types, flavor, {}) if profile else None
     if card and (profiles := types.missing_instance(profile, card)) is not None:
+        resource = _instance_resource(flavor)
         origin = origins.at("limits", resource) if resource else origins.at("nodeSelector")
         hint = f"their profiles are {listed(profiles)}" if profiles else "they cannot be divided: request whole ones"
         yield make_diagnostic("W932", origin, card=card.name, profile=profile, hint=hint)
+
+
+def _instance_resource(flavor: Flavor) -> str:
+    """The resource of instances that a flavor asks for; '' where it asks for none."""
+    return next((name for name in flavor.limits if _INSTANCE in name), "")
+
+
+def _profile(context: RunContext, flavor: Flavor) -> str:
+    """The profile of the instances that a flavor asks for, or that labels of its nodes say; '' for whole cards."""
+    if _INSTANCE in "".join(flavor.limits):  # faster than a loop, for every app
+        return _instance_resource(flavor).partition(_INSTANCE)[2]
+    return context.inputs.accelerator_types().profile_of_labels(flavor.node) if flavor.node else ""
 
 
 def _conditions(entry: Mapping[str, object]) -> tuple[object, ...]:
